@@ -1,0 +1,18 @@
+/* Documents from a result, one table of formats: text, csv, json, markdown. */
+#ifndef FB_REPORT_EXPORT_H
+#define FB_REPORT_EXPORT_H
+
+#include "base/buf.h"
+#include "result/record.h"
+
+struct fb_export {
+    const char *name;
+    const char *help;
+    void (*render)(const struct fb_result *result, struct fb_buf *out);
+};
+
+extern const struct fb_export fb_exports[];
+extern const size_t fb_export_count;
+const struct fb_export *fb_export_find(const char *name);
+
+#endif

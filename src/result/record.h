@@ -1,0 +1,177 @@
+/* The record of a run: what result.json and series/*.csv hold.
+ *
+ * Owns all it points to; char * members are heap strings or NULL. Metric values
+ * are doubles (exact for bytes up to 2^53); NaN = does not apply, with a reason.
+ * Base units only (bytes, ns, s). Repetitions are kept, never filtered.
+ */
+#ifndef FB_RESULT_RECORD_H
+#define FB_RESULT_RECORD_H
+
+#include "base/error.h"
+#include "result/metric.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FB_RESULT_SCHEMA "fragbench-result/1"
+
+/* CLI.md's enum; text by fb_status_name(): "ok", "refused", "over-memory-limit" … */
+enum fb_status {
+    FB_STATUS_OK = 0,
+    FB_STATUS_REFUSED,
+    FB_STATUS_CRASHED,
+    FB_STATUS_TIMEOUT,
+    FB_STATUS_OOM_KILLED,
+    FB_STATUS_OVER_MEMORY_LIMIT,
+    FB_STATUS_CORRUPTED,
+    FB_STATUS_NOT_PRELOADED,
+    FB_STATUS_BAD_TUNABLE,
+    FB_STATUS_UNSUPPORTED,
+    FB_STATUS_NOT_INSTALLED,
+    FB_STATUS_INTERRUPTED,
+    FB_STATUS_COUNT
+};
+
+const char *fb_status_name(enum fb_status status);
+enum fb_status fb_status_find(const char *name); /* FB_STATUS_COUNT: none */
+/* Whether a cell of this status counts as done (ok, refused), skipped
+ * (not-installed, unsupported) or failed. */
+bool fb_status_done(enum fb_status status);
+bool fb_status_skipped(enum fb_status status);
+
+struct fb_point {
+    uint64_t t_ns;
+    uint64_t footprint_bytes, live_bytes, touched_bytes, volume_bytes;
+    uint64_t iteration;
+    uint32_t phase;
+    uint32_t reason; /* 0 start, 1 iteration, 2 peak, 3 volume, 4 checkpoint, 5 time: fb_point_reasons[] */
+};
+extern const char *const fb_point_reasons[];
+
+struct fb_series {
+    struct fb_point *points;
+    size_t count;
+};
+
+/* kind: "start", "peak_live", "phase_end", "idle_0s", "idle_1s", "idle_10s", "active_10s", "purged" */
+struct fb_checkpoint {
+    char kind[16];
+    int phase; /* index, −1 before the first */
+    uint64_t t_ns;
+    uint64_t rss_bytes; /* without what the harness maps into the worker */
+    uint64_t footprint_bytes, live_bytes, touched_bytes, usable_bytes;
+    uint64_t lazyfree_bytes, huge_bytes, swap_bytes;
+    uint64_t mappings;
+};
+
+struct fb_phase_record {
+    char *name;
+    uint64_t iterations;
+    uint64_t footprint_bytes, live_bytes; /* at its end, after its frees */
+    double ratio;                         /* NaN below the floor */
+    double kept_bytes;                    /* may be negative where pages are untouched */
+    uint64_t peak_footprint_bytes, peak_live_bytes; /* within it */
+};
+
+struct fb_repetition {
+    unsigned index;
+    uint64_t seed;
+    unsigned layout;
+    enum fb_status status;
+    char *status_detail; /* NULL when ok */
+    double wall_s;       /* real time of the whole process */
+    uint64_t ops;        /* allocator calls */
+    uint64_t refused_calls, refused_bytes, skipped_calls, degraded_iterations;
+    uint64_t clock_calls;
+    uint64_t missed_ticks; /* real clock */
+    double values[FB_METRIC_COUNT];
+    const char *na[FB_METRIC_COUNT]; /* static text: why NaN; NULL otherwise */
+    char kept_phase[64];             /* the phase of kept_bytes */
+    struct fb_phase_record *phases;
+    size_t phase_count;
+    struct fb_checkpoint *checkpoints;
+    size_t checkpoint_count;
+    struct fb_series series; /* not in result.json: in series_file */
+    char *series_file;       /* relative to the result folder, NULL when none */
+    char *stderr_text;       /* what the worker's process printed, at most 4 KiB */
+};
+
+/* The timing pass of a cell. */
+struct fb_timing {
+    bool done;
+    enum fb_status status;
+    char *status_detail;
+    unsigned runs;          /* of which the medians are taken */
+    double wall_s, null_s;  /* medians: the trace under the allocator, and under null */
+    uint64_t ops;
+    double values[FB_METRIC_COUNT]; /* the timing metrics and the fault/cpu ones; else NaN */
+};
+
+struct fb_summary {
+    unsigned n;
+    double median, min, max; /* NaN when n = 0 */
+};
+
+struct fb_cell {
+    char *id; /* "workload/allocator[/param=value]" */
+    struct {
+        char *name, *file, *sha256, *trace_sha256;
+        struct fb_name_value {
+            char *name, *value;
+        } *params;
+        size_t param_count;
+        uint64_t seed;
+        double scale;
+    } workload;
+    struct {
+        char *name;    /* label shown */
+        char *backend; /* table name, "" for a library by path */
+        char *spec, *version, *path, *sha256, *package;
+        struct fb_name_value *tunables; /* key, value as asked */
+        size_t tunable_count;
+        struct fb_name_value *effective; /* key, value as read back; or "unverified" */
+        size_t effective_count;
+        struct fb_name_value *env; /* the exact environment */
+        size_t env_count;
+    } allocator;
+    char *clock, *order; /* "virtual" | "real", "lockstep" | "free" */
+    char *layout;        /* "fixed" | "random" */
+    char *thp;           /* "advised" | "always" | "never" | "off (no except-advised)" */
+    bool clock_proven;   /* false: an allocator known to read the clock was not seen doing so */
+    enum fb_status status; /* the worst of its repetitions */
+    char *status_detail;
+    struct fb_repetition *repetitions;
+    size_t repetition_count;
+    struct fb_timing timing;
+    struct fb_summary summary[FB_METRIC_COUNT]; /* over done repetitions; timing metrics over timing runs */
+};
+
+struct fb_host {
+    char *kernel, *libc, *cpu, *machine;
+    unsigned cpus_online, cpus_allowed;
+    uint64_t memory_bytes, swap_bytes, page_bytes;
+    uint64_t cgroup_limit_bytes; /* 0 = none */
+    char *thp, *overcommit;
+    bool statm_exact;
+};
+
+struct fb_result {
+    char *version;
+    char **argv;
+    size_t argc;
+    char *started, *finished; /* ISO 8601 UTC; finished NULL while running */
+    bool interrupted;
+    struct fb_host host;
+    struct fb_cell *cells;
+    size_t cell_count;
+};
+
+void fb_repetition_deinit(struct fb_repetition *repetition);
+void fb_cell_deinit(struct fb_cell *cell);
+void fb_result_deinit(struct fb_result *result);
+
+/* A cell's id with every character but letters, digits, ".", "_", "-" replaced by "_". New string. */
+char *fb_cell_file_name(const char *id);
+
+#endif

@@ -1,0 +1,176 @@
+/* The block of memory that harness, worker and preload libraries share: one
+ * memfd a run, made and sized by the harness, inherited by the worker as
+ * FB_FD_SHARED. MAP_SHARED on both sides, so the kernel books it as RssShmem and
+ * it never counts as the allocator's.
+ *
+ * Layout: this struct, then (at the offsets it holds) the sample array, the
+ * object table, the latency histogram. The harness fills the "in" part before
+ * exec; the worker owns the "out" part until it has died; the clock words are
+ * read by the clock library and advanced by whichever worker thread has the turn.
+ *
+ * The doorbell (FB_FD_DOORBELL) is a SOCK_SEQPACKET pair: the worker sends one
+ * struct fb_bell and, for a checkpoint, waits for one byte back. End of file on
+ * either side means the other died.
+ */
+#ifndef FB_TRACE_SHARED_H
+#define FB_TRACE_SHARED_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define FB_SHARED_MAGIC 0x444552414853424dULL
+#define FB_SHARED_VERSION 1U
+
+/* Fixed descriptors in the worker. */
+enum { FB_FD_SHARED = 3, FB_FD_TRACE = 4, FB_FD_DOORBELL = 5 };
+
+enum fb_clock_mode { FB_CLOCK_VIRTUAL = 0, FB_CLOCK_REAL };
+enum fb_order { FB_ORDER_LOCKSTEP = 0, FB_ORDER_FREE };
+enum fb_run_mode {
+    FB_MODE_MEMORY = 0, /* samples and checkpoints */
+    FB_MODE_TIMING,     /* real clock, pauses skipped, no samples, latency histogram */
+};
+
+/* How to give back everything (see allocators/backends.h). DETECT looks at which
+ * interfaces the library that answers malloc exports. */
+enum fb_purge {
+    FB_PURGE_DETECT = 0,
+    FB_PURGE_NONE,
+    FB_PURGE_GLIBC,    /* malloc_trim(0) */
+    FB_PURGE_JEMALLOC, /* mallctl thread.tcache.flush, arena.<all>.purge */
+    FB_PURGE_TCMALLOC, /* MallocExtension_MarkThreadIdle, _ReleaseFreeMemory */
+    FB_PURGE_MIMALLOC, /* mi_collect(true) */
+    FB_PURGE_SCUDO,    /* mallopt(M_PURGE, 0) */
+    FB_PURGE_TBB,      /* scalable_allocation_command(TBBMALLOC_CLEAN_ALL_BUFFERS) */
+};
+
+#define FB_RUN_NULL 1U   /* make no allocator call, touch nothing: calibration */
+#define FB_RUN_VERIFY 2U /* stamp every block, check at free */
+
+enum fb_worker_end {
+    FB_WORKER_RUNNING = 0,
+    FB_WORKER_DONE,
+    FB_WORKER_CORRUPTED, /* a stamp was overwritten: see fault_* */
+    FB_WORKER_REFUSED,   /* an allocation failed in a phase with on_refusal: fail */
+    FB_WORKER_BAD_TRACE,
+    FB_WORKER_OS_ERROR, /* errno in fault_errno */
+};
+
+struct fb_sample {
+    uint64_t t_ns;
+    uint64_t footprint_bytes; /* RssAnon: statm resident − shared */
+    uint64_t live_bytes;
+    uint64_t touched_bytes;
+    uint64_t volume_bytes; /* requested bytes allocated so far */
+    uint64_t iteration;
+    uint32_t phase;
+    uint32_t reason; /* enum fb_sample_reason */
+};
+
+/* One row of the object table, by slot; address NULL = no object. */
+struct fb_object {
+    void *address;
+    uint64_t size_class; /* size << 16 | class index */
+};
+#define FB_OBJECT_PACK(size, class_index) ((uint64_t)(size) << 16 | (class_index))
+#define FB_OBJECT_SIZE(packed) ((packed) >> 16)
+#define FB_OBJECT_CLASS(packed) ((uint16_t)(packed))
+#define FB_OBJECT_SIZE_MAX ((UINT64_C(1) << 47) - 1)
+
+/* Latencies in clock ticks, log-linear: bucket b < 64 holds b ticks; above that
+ * 32 buckets a power of two (3 % wide). */
+#define FB_LATENCY_BUCKETS 2048U
+#define FB_LATENCY_STRIDE 32U /* every 32nd allocator call on average is timed */
+
+static inline uint32_t fb_latency_bucket(uint64_t ticks)
+{
+    if (ticks < 64)
+        return (uint32_t)ticks;
+    uint32_t log2 = 63U - (uint32_t)__builtin_clzll(ticks);
+    uint32_t bucket = (log2 - 5U) * 32U + 32U + (uint32_t)((ticks >> (log2 - 5U)) & 31U);
+    return bucket < FB_LATENCY_BUCKETS ? bucket : FB_LATENCY_BUCKETS - 1;
+}
+
+/* The smallest tick count of a bucket. */
+static inline uint64_t fb_latency_ticks(uint32_t bucket)
+{
+    if (bucket < 64)
+        return bucket;
+    uint32_t log2 = (bucket - 32U) / 32U + 5U;
+    return (UINT64_C(1) << log2) + ((uint64_t)(bucket & 31U) << (log2 - 5U));
+}
+
+#define FB_OWNER_MAX 256
+#define FB_READBACK_MAX 1024
+
+struct fb_shared {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t ready; /* 1 once the harness has filled the "in" part */
+
+    /* in */
+    uint32_t clock_mode; /* enum fb_clock_mode */
+    uint32_t order;      /* enum fb_order */
+    uint32_t mode;       /* enum fb_run_mode */
+    uint32_t flags;      /* FB_RUN_* */
+    uint32_t purge;      /* enum fb_purge */
+    uint32_t pad0;
+    uint64_t brk_shift_bytes; /* the layout: moved by the clock library's constructor */
+    uint64_t sample_offset, sample_capacity;
+    uint64_t object_offset, object_count;
+    uint64_t latency_offset; /* FB_LATENCY_BUCKETS × uint64_t, then the same for frees */
+    uint64_t total_bytes;
+    char readback_keys[FB_READBACK_MAX]; /* "\n"-separated tunables to read back */
+
+    /* clock, a cache line of its own */
+    _Alignas(64) _Atomic uint64_t now_ns; /* virtual time since the worker began */
+    _Atomic uint64_t clock_calls;         /* clock reads answered */
+    _Atomic uint64_t sleep_calls;         /* sleeps of the allocator's answered virtually */
+
+    /* out: progress, written without order; good enough for a progress line */
+    _Alignas(64) _Atomic uint64_t op_index;
+    _Atomic uint64_t live_bytes;
+    _Atomic uint64_t touched_bytes;
+    _Atomic uint64_t iteration;
+    _Atomic uint32_t phase;
+    _Atomic uint32_t sample_used;
+    _Atomic uint64_t last_footprint_bytes;
+
+    /* out: facts before the first op */
+    char malloc_owner[FB_OWNER_MAX]; /* path of the object that defines malloc */
+    char free_owner[FB_OWNER_MAX];
+    char readback[FB_READBACK_MAX]; /* "key=value\n" for what the allocator answers */
+    uint64_t page_bytes;
+    uint64_t cpus_seen;
+    uint32_t purge_used; /* enum fb_purge after DETECT */
+    uint32_t pad1;
+
+    /* out: the end */
+    uint32_t end; /* enum fb_worker_end */
+    int32_t fault_errno;
+    uint64_t fault_op;
+    uint64_t fault_slot;
+    char fault_text[FB_OWNER_MAX];
+    uint64_t ops_done;          /* allocator calls made */
+    uint64_t refused_calls;     /* allocations that returned NULL */
+    uint64_t refused_bytes;     /* Σ their sizes */
+    uint64_t skipped_calls;     /* not tried because their iteration was degraded */
+    uint64_t degraded_iterations;
+    uint64_t wall_ns;           /* first op to last phase's end, raw CLOCK_MONOTONIC */
+    uint64_t wall_ticks;        /* the same in ticks: their ratio calibrates latencies */
+    uint64_t timer_ticks;       /* cost of reading the tick counter twice, median */
+    uint64_t minor_faults, major_faults, user_ns, system_ns; /* over the phases, this process */
+};
+
+enum fb_bell_kind { FB_BELL_READY = 1, FB_BELL_CHECKPOINT, FB_BELL_END };
+
+/* One message from worker to harness. */
+struct fb_bell {
+    uint32_t kind;       /* enum fb_bell_kind */
+    uint32_t checkpoint; /* enum fb_checkpoint_kind */
+    uint32_t phase;
+    uint32_t sample; /* index of the sample that belongs to the checkpoint */
+    uint64_t usable_bytes; /* Σ malloc_usable_size over live objects */
+};
+
+#endif

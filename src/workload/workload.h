@@ -1,0 +1,110 @@
+/* A workload: the YAML language parsed, checked and with parameters put in.
+ *
+ * Owns everything it points to; fb_workload_free() releases all of it. Immutable
+ * after loading. The language's key table is workload/keys.h.
+ */
+#ifndef FB_WORKLOAD_WORKLOAD_H
+#define FB_WORKLOAD_WORKLOAD_H
+
+#include "base/error.h"
+#include "trace/format.h"
+#include "workload/diagnostic.h"
+#include "workload/distribution.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum fb_lifetime {
+    FB_LIFETIME_RUN = 0, /* until teardown */
+    FB_LIFETIME_PHASE,
+    FB_LIFETIME_ITERATION,
+    FB_LIFETIME_ITERATIONS, /* freed at the end of the n-th iteration, its own being the first */
+    FB_LIFETIME_TIME,
+    FB_LIFETIME_OPS, /* freed before the n-th allocation after its own */
+    FB_LIFETIME_MANUAL,
+};
+
+enum fb_grow_how { FB_GROW_NONE = 0, FB_GROW_REALLOC, FB_GROW_COPY };
+
+struct fb_object_class {
+    char name[FB_NAME_MAX];
+    struct fb_distribution size; /* bytes, ≥ 1 */
+    enum fb_lifetime lifetime;
+    struct fb_distribution life; /* iterations, ns or ops */
+    enum fb_call call;
+    uint64_t align;
+    enum fb_touch touch;
+    uint64_t touch_share; /* parts per 2^32 */
+    enum fb_grow_how grow;
+    uint64_t grow_by_bytes; /* 0: by factor */
+    double grow_factor;     /* > 1 */
+    uint64_t grow_to_bytes;
+};
+
+struct fb_phase_allocate {
+    size_t class_index;
+    struct fb_distribution count;
+};
+
+struct fb_phase_free {
+    size_t class_index;
+    uint64_t share; /* parts per 2^32; 2^32 = all */
+};
+
+enum fb_mix { FB_MIX_INTERLEAVED = 0, FB_MIX_SEQUENTIAL };
+enum fb_free_order { FB_FREE_FIFO = 0, FB_FREE_LIFO, FB_FREE_RANDOM };
+
+struct fb_phase {
+    char name[FB_NAME_MAX];
+    bool has_iterations;
+    uint64_t iterations;
+    uint64_t every_ns;
+    uint64_t for_ns;
+    uint64_t hold_ns;
+    struct fb_phase_allocate *allocate;
+    size_t allocate_count;
+    struct fb_phase_free *free;
+    size_t free_count;
+    enum fb_mix mix;
+    enum fb_free_order free_order;
+    bool fail_on_refusal;
+};
+
+struct fb_param {
+    char *name;
+    char *value; /* as text, after overrides */
+};
+
+struct fb_workload {
+    char *file; /* as given */
+    char *name;
+    char *description; /* "" where absent */
+    char *source;
+    char sha256[65]; /* of the file's bytes */
+    uint64_t seed;
+    struct fb_param *params;
+    size_t param_count;
+    struct fb_object_class *classes;
+    size_t class_count;
+    struct fb_phase *phases;
+    size_t phase_count;
+};
+
+struct fb_override {
+    const char *name;
+    const char *value;
+};
+
+/* Reads, parses and checks path. On failure (-1) *out is untouched and every
+ * fault of the file is in diagnostics (never zero of them). An override of a
+ * parameter that the file does not declare is a fault too (with suggestion). */
+int fb_workload_load(const char *path, const struct fb_override *overrides, size_t override_count,
+                     struct fb_workload **out, struct fb_diagnostics *diagnostics) FB_MUST_USE;
+/* The same from memory; path is used in messages only. */
+int fb_workload_parse(const char *path, const char *text, size_t size,
+                      const struct fb_override *overrides, size_t override_count,
+                      struct fb_workload **out, struct fb_diagnostics *diagnostics) FB_MUST_USE;
+void fb_workload_free(struct fb_workload *workload);
+
+#endif
