@@ -13,9 +13,10 @@
 /* How tunables reach the library. */
 enum fb_tunable_style {
     FB_TUNABLES_NONE = 0,
-    FB_TUNABLES_GLIBC,  /* GLIBC_TUNABLES=glibc.malloc.KEY=V:… */
-    FB_TUNABLES_LIST,   /* LISTVAR=KEY:V,KEY:V   (jemalloc: MALLOC_CONF; scudo: SCUDO_OPTIONS KEY=V:…) */
-    FB_TUNABLES_EACH,   /* PREFIX + upper-case KEY = V, one variable each */
+    FB_TUNABLES_GLIBC, /* GLIBC_TUNABLES=glibc.malloc.KEY=V:… */
+    FB_TUNABLES_LIST, /* LISTVAR=KEY:V,KEY:V   (jemalloc: MALLOC_CONF; scudo: SCUDO_OPTIONS KEY=V:…)
+                       */
+    FB_TUNABLES_EACH, /* PREFIX + upper-case KEY = V, one variable each */
 };
 
 /* How the worker gives everything back. The same numbers as enum fb_purge of
@@ -38,11 +39,21 @@ enum fb_readback {
     FB_READBACK_LDSO,     /* ld.so --list-tunables under the same environment */
 };
 
+/* What a value is, so that a slip is caught before a process is spent on it. */
+enum fb_tunable_type {
+    FB_TUNABLE_NUMBER = 0, /* an integer, perhaps negative */
+    FB_TUNABLE_BYTES,      /* an integer of bytes; people may write 1MiB */
+    FB_TUNABLE_BOOL,       /* written as true/false in a list, 1/0 in a variable */
+    FB_TUNABLE_REAL,
+    FB_TUNABLE_WORD, /* one of a few words: the allocator judges */
+};
+
 struct fb_tunable {
-    const char *key;     /* as documented by the allocator */
-    const char *values;  /* for people: "ms, -1 = never" */
-    const char *since;   /* version or "" */
-    const char *until;   /* last version that has it, or "" */
+    const char *key; /* as documented by the allocator */
+    enum fb_tunable_type type;
+    const char *values; /* for people: "ms, -1 = never" */
+    const char *since;  /* version or "" */
+    const char *until;  /* last version that has it, or "" */
     enum fb_readback readback;
     bool needs_real_clock; /* acts through a thread of its own (background_thread) */
     const char *help;
@@ -60,14 +71,14 @@ struct fb_backend {
     const char *package;          /* Debian's, for "apt-get install …"; NULL = none needed */
     const char *const *libraries; /* glob patterns of paths, best first, NULL-terminated */
     const char *symbol;           /* exported by this library and no other contender: proof */
-    enum fb_tunable_style style;
-    const char *variable; /* the list variable or the prefix */
-    char separator;       /* between items of a list: ',' or ':' */
-    char assign;          /* between key and value: ':' or '=' */
+    const char *variable;         /* the list variable or the prefix */
     const struct fb_tunable *tunables;
     size_t tunable_count;
+    enum fb_tunable_style style;
     enum fb_backend_purge purge;
-    unsigned flags;
+    unsigned flags;   /* FB_BACKEND_* */
+    char separator;   /* between items of a list: ',' or ':' */
+    char assign;      /* between key and value: ':' or '=' */
     const char *help; /* one sentence */
 };
 

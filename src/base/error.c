@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void record(struct fb_error *err, enum fb_error_kind kind, const char *fmt, va_list args)
+__attribute__((format(printf, 3, 0))) static void
+record(struct fb_error *err, enum fb_error_kind kind, const char *fmt, va_list args)
 {
     if (err == NULL || err->kind != FB_ERROR_NONE)
         return;

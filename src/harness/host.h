@@ -17,9 +17,9 @@ struct fb_findings {
     struct fb_finding *items;
     size_t count;
 };
-/* Tries each thing for real: statm exactness by touching a known number of pages, personality, memfd,
- * PAGEMAP_SCAN, /proc/self/pagemap, THP and its prctl, preload of each allocator (proof), clock library,
- * gnuplot, core pattern, cgroup limit, swap, overcommit, vm.max_map_count. */
+/* Tries each thing for real: statm exactness by touching a known number of pages, personality,
+ * memfd, PAGEMAP_SCAN, /proc/self/pagemap, THP and its prctl, preload of each allocator (proof),
+ * clock library, gnuplot, core pattern, cgroup limit, swap, overcommit, vm.max_map_count. */
 void fb_doctor(struct fb_findings *out);
 void fb_findings_deinit(struct fb_findings *findings);
 

@@ -5,13 +5,16 @@
 
 #include "result/record.h"
 
-#define FB_RATIO_FLOOR_BYTES (UINT64_C(1) << 20) /* ratios are n/a where the denominator is below */
+#define FB_RATIO_FLOOR_BYTES (UINT64_C(1) << 20) /* ratios are n/a where the denominator is below \
+                                                  */
 #define FB_DRIFT_MIN_ITERATIONS 40
 
 /* Fills values[], na[], kept_phase and the phases' ratio, kept and peaks from
  * repetition->series, checkpoints and phases (names and iterations given). Values
  * that the harness knows (minor_faults, user_s, …) and timing values are left as
- * they are, unless NaN without a reason: then na gets "timing pass off". */
+ * they are, unless NaN without a reason: then na gets "timing pass off" or "not read". Of a run
+ * that is not done only the phases it ended are filled in; its values are n/a, since the peak of
+ * half a run is no peak. */
 void fb_measure(struct fb_repetition *repetition);
 
 /* Sets a value to NaN with a reason. */

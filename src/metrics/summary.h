@@ -7,7 +7,12 @@
 /* Median, minimum, maximum of the non-NaN values (median of an even n: mean of the middle two). */
 struct fb_summary fb_summarize(const double *values, size_t count);
 
-/* Fills cell->summary, status and status_detail (the worst repetition's) from repetitions and timing. */
+/* Whether two ensembles decide nothing between them: ranges overlap, or medians differ by less
+ * than 2 % of the smaller. False when either is empty. */
+bool fb_summary_indistinct(const struct fb_summary *a, const struct fb_summary *b);
+
+/* Fills cell->summary, status and status_detail (the worst repetition's) from repetitions and
+ * timing. */
 void fb_summarize_cell(struct fb_cell *cell);
 
 /* The verdict over cells of one workload and parameter set. Only cells that did
@@ -17,9 +22,9 @@ struct fb_verdict {
     size_t ranked_count;
     const struct fb_cell **refused; /* done, but refused work */
     size_t refused_count;
-    const struct fb_cell *least_peak;  /* NULL when nothing is ranked */
-    const struct fb_cell *least_end;   /* smallest end footprint */
-    const struct fb_cell *fastest;     /* smallest ns_per_op; NULL without timing */
+    const struct fb_cell *least_peak; /* NULL when nothing is ranked */
+    const struct fb_cell *least_end;  /* smallest end footprint */
+    const struct fb_cell *fastest;    /* smallest ns_per_op; NULL without timing */
     bool indistinct_peak; /* the ensembles of the first two overlap or differ under 2 % */
 };
 

@@ -1,4 +1,4 @@
-/* The record of a run: what result.json and series/*.csv hold.
+/* The record of a run: what result.json and the CSV files of series/ hold.
  *
  * Owns all it points to; char * members are heap strings or NULL. Metric values
  * are doubles (exact for bytes up to 2^53); NaN = does not apply, with a reason.
@@ -45,16 +45,19 @@ struct fb_point {
     uint64_t footprint_bytes, live_bytes, touched_bytes, volume_bytes;
     uint64_t iteration;
     uint32_t phase;
-    uint32_t reason; /* 0 start, 1 iteration, 2 peak, 3 volume, 4 checkpoint, 5 time: fb_point_reasons[] */
+    uint32_t reason; /* 0 start, 1 iteration, 2 peak, 3 volume, 4 checkpoint, 5 time:
+                        fb_point_reasons[] */
 };
-extern const char *const fb_point_reasons[];
+#define FB_POINT_REASON_COUNT 6
+extern const char *const fb_point_reasons[FB_POINT_REASON_COUNT + 1]; /* NULL-terminated */
 
 struct fb_series {
     struct fb_point *points;
     size_t count;
 };
 
-/* kind: "start", "peak_live", "phase_end", "idle_0s", "idle_1s", "idle_10s", "active_10s", "purged" */
+/* kind: "start", "peak_live", "phase_end", "idle_0s", "idle_1s", "idle_10s", "active_10s", "purged"
+ */
 struct fb_checkpoint {
     char kind[16];
     int phase; /* index, −1 before the first */
@@ -68,9 +71,9 @@ struct fb_checkpoint {
 struct fb_phase_record {
     char *name;
     uint64_t iterations;
-    uint64_t footprint_bytes, live_bytes; /* at its end, after its frees */
-    double ratio;                         /* NaN below the floor */
-    double kept_bytes;                    /* may be negative where pages are untouched */
+    uint64_t footprint_bytes, live_bytes;           /* at its end, after its frees */
+    double ratio;                                   /* NaN below the floor */
+    double kept_bytes;                              /* may be negative where pages are untouched */
     uint64_t peak_footprint_bytes, peak_live_bytes; /* within it */
 };
 
@@ -102,8 +105,8 @@ struct fb_timing {
     bool done;
     enum fb_status status;
     char *status_detail;
-    unsigned runs;          /* of which the medians are taken */
-    double wall_s, null_s;  /* medians: the trace under the allocator, and under null */
+    unsigned runs;         /* of which the medians are taken */
+    double wall_s, null_s; /* medians: the trace under the allocator, and under null */
     uint64_t ops;
     double values[FB_METRIC_COUNT]; /* the timing metrics and the fault/cpu ones; else NaN */
 };
@@ -119,7 +122,7 @@ struct fb_cell {
         char *name, *file, *sha256, *trace_sha256;
         struct fb_name_value {
             char *name, *value;
-        } *params;
+        } * params;
         size_t param_count;
         uint64_t seed;
         double scale;
@@ -135,16 +138,17 @@ struct fb_cell {
         struct fb_name_value *env; /* the exact environment */
         size_t env_count;
     } allocator;
-    char *clock, *order; /* "virtual" | "real", "lockstep" | "free" */
-    char *layout;        /* "fixed" | "random" */
-    char *thp;           /* "advised" | "always" | "never" | "off (no except-advised)" */
-    bool clock_proven;   /* false: an allocator known to read the clock was not seen doing so */
+    char *clock, *order;   /* "virtual" | "real", "lockstep" | "free" */
+    char *layout;          /* "fixed" | "random" */
+    char *thp;             /* "advised" | "always" | "never" | "off (no except-advised)" */
+    bool clock_proven;     /* false: an allocator known to read the clock was not seen doing so */
     enum fb_status status; /* the worst of its repetitions */
     char *status_detail;
     struct fb_repetition *repetitions;
     size_t repetition_count;
     struct fb_timing timing;
-    struct fb_summary summary[FB_METRIC_COUNT]; /* over done repetitions; timing metrics over timing runs */
+    struct fb_summary
+        summary[FB_METRIC_COUNT]; /* over done repetitions; timing metrics over timing runs */
 };
 
 struct fb_host {
@@ -167,11 +171,14 @@ struct fb_result {
     size_t cell_count;
 };
 
+/* Zeroes everything and makes every value NaN, so that nothing unmeasured reads as 0. */
+void fb_repetition_init(struct fb_repetition *repetition);
 void fb_repetition_deinit(struct fb_repetition *repetition);
 void fb_cell_deinit(struct fb_cell *cell);
 void fb_result_deinit(struct fb_result *result);
 
-/* A cell's id with every character but letters, digits, ".", "_", "-" replaced by "_". New string. */
+/* A cell's id with every character but letters, digits, ".", "_", "-" replaced by "_"; past 200
+ * characters its head and a hash of the whole id. New string. */
 char *fb_cell_file_name(const char *id);
 
 #endif

@@ -12,7 +12,7 @@
 #include <jansson.h>
 
 /* Makes dir (and parents) with series/ in it. Exists and not empty: refused
- * (INPUT, says -f) unless force, which removes result.json, series/*.csv and plots of an earlier
+ * (INPUT, says -f) unless force, which removes result.json, the series and plots of an earlier
  * run and nothing else. */
 int fb_store_create(const char *dir, bool force, struct fb_error *err) FB_MUST_USE;
 
@@ -31,6 +31,8 @@ int fb_store_read_series(const char *dir, const struct fb_repetition *repetition
 
 /* The document itself, for exports and tests. New reference. */
 json_t *fb_store_json(const struct fb_result *result);
+/* The document as text, exactly as in result.json, line end included. New string. */
+char *fb_store_text(const struct fb_result *result);
 /* Writes text to path through a temporary name and rename. */
 int fb_store_write_file(const char *path, const void *data, size_t size,
                         struct fb_error *err) FB_MUST_USE;

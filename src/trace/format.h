@@ -24,20 +24,20 @@
 #define FB_NAME_MAX 64 /* of a class or phase, terminator included */
 
 enum fb_op_kind {
-    FB_OP_END = 0,     /* end of the stream */
-    FB_OP_ALLOC,       /* slot, class; arg = size in bytes; called and touched as the class says */
-    FB_OP_FREE,        /* slot, class */
-    FB_OP_REALLOC,     /* slot, class; arg = new size; new bytes touched as the class says */
-    FB_OP_PACE,        /* sleep until arg ns after the phase began (no-op when that is past) */
-    FB_OP_SLEEP,       /* sleep for arg ns */
-    FB_OP_PHASE_BEGIN, /* arg = phase index */
-    FB_OP_PHASE_END,   /* arg = phase index; after the phase's own frees */
-    FB_OP_ITERATION,   /* arg = iteration index in the phase; ends a degraded iteration */
-    FB_OP_SAMPLE,      /* flags = enum fb_sample_reason; read footprint and live together */
-    FB_OP_CHECKPOINT,  /* flags = enum fb_checkpoint_kind; arg = phase index */
-    FB_OP_PURGE,       /* give back what can be: each live thread, then once globally */
-    FB_OP_HEARTBEAT,   /* each live thread: 4 pairs of 64 B and one pair of 64 KiB */
-    FB_OP_TURN,        /* lockstep: arg = stream that goes next */
+    FB_OP_END = 0,      /* end of the stream */
+    FB_OP_ALLOC,        /* slot, class; arg = size in bytes; called and touched as the class says */
+    FB_OP_FREE,         /* slot, class */
+    FB_OP_REALLOC,      /* slot, class; arg = new size; new bytes touched as the class says */
+    FB_OP_PACE,         /* sleep until arg ns after the phase began (no-op when that is past) */
+    FB_OP_SLEEP,        /* sleep for arg ns */
+    FB_OP_PHASE_BEGIN,  /* arg = phase index */
+    FB_OP_PHASE_END,    /* arg = phase index; after the phase's own frees */
+    FB_OP_ITERATION,    /* arg = iteration index in the phase; ends a degraded iteration */
+    FB_OP_SAMPLE,       /* flags = enum fb_sample_reason; read footprint and live together */
+    FB_OP_CHECKPOINT,   /* flags = enum fb_checkpoint_kind; arg = phase index */
+    FB_OP_PURGE,        /* give back what can be: each live thread, then once globally */
+    FB_OP_HEARTBEAT,    /* each live thread: 4 pairs of 64 B and one pair of 64 KiB */
+    FB_OP_TURN,         /* lockstep: arg = stream that goes next */
     FB_OP_THREAD_START, /* arg = stream */
     FB_OP_THREAD_JOIN,  /* arg = stream */
     FB_OP_SCOPE_BEGIN,  /* arg = nesting depth before */
@@ -114,22 +114,22 @@ struct fb_trace_header {
     uint32_t phase_count;
     uint32_t stream_count;
     uint64_t class_offset, phase_offset, stream_offset, op_offset; /* bytes from the start */
-    uint64_t op_count; /* all streams, marks included */
+    uint64_t op_count;                                             /* all streams, marks included */
     uint64_t slot_count;
     uint64_t sample_count;     /* SAMPLE + CHECKPOINT ops: the size of the sample array */
     uint64_t checkpoint_count; /* CHECKPOINT ops */
     uint64_t seed;
     /* Totals, of the allocator calls alone (teardown excluded). */
     uint64_t alloc_calls, free_calls, realloc_calls;
-    uint64_t allocated_bytes;     /* Σ requested, over all allocations and growths */
-    uint64_t peak_live_bytes;     /* max L */
-    uint64_t peak_touched_bytes;  /* max T */
-    uint64_t end_live_bytes;      /* L at the last phase's end */
+    uint64_t allocated_bytes;    /* Σ requested, over all allocations and growths */
+    uint64_t peak_live_bytes;    /* max L */
+    uint64_t peak_touched_bytes; /* max T */
+    uint64_t end_live_bytes;     /* L at the last phase's end */
     uint64_t peak_objects;
-    uint64_t duration_ns;         /* virtual time at the last phase's end */
+    uint64_t duration_ns; /* virtual time at the last phase's end */
     /* The cost model that times were computed with. */
-    uint64_t cost_op_ns;           /* per allocator call */
-    uint64_t cost_bytes_per_us;    /* touched bytes */
+    uint64_t cost_op_ns;        /* per allocator call */
+    uint64_t cost_bytes_per_us; /* touched bytes */
     uint64_t reserved[8];
 };
 
@@ -141,7 +141,9 @@ static inline uint64_t fb_trace_touched_bytes(const struct fb_trace_class *class
         return 0;
     if (class->touch != FB_TOUCH_SHARE)
         return size;
-    uint64_t share = (uint64_t)(((unsigned __int128)size * class->touch_share) >> 32);
+    /* size × share / 2^32 in two halves: the product needs up to 79 bits. */
+    uint64_t share =
+        (size >> 32) * class->touch_share + (((size & UINT32_MAX) * class->touch_share) >> 32);
     uint64_t pages = (share + 4095U) & ~UINT64_C(4095);
     return share == 0 ? 0 : (pages < size ? pages : size);
 }

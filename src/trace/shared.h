@@ -9,7 +9,7 @@
  * read by the clock library and advanced by whichever worker thread has the turn.
  *
  * The doorbell (FB_FD_DOORBELL) is a SOCK_SEQPACKET pair: the worker sends one
- * struct fb_bell and, for a checkpoint, waits for one byte back. End of file on
+ * struct fb_bell and, for READY and CHECKPOINT, waits for one byte back. End of file on
  * either side means the other died.
  */
 #ifndef FB_TRACE_SHARED_H
@@ -151,14 +151,14 @@ struct fb_shared {
     uint64_t fault_op;
     uint64_t fault_slot;
     char fault_text[FB_OWNER_MAX];
-    uint64_t ops_done;          /* allocator calls made */
-    uint64_t refused_calls;     /* allocations that returned NULL */
-    uint64_t refused_bytes;     /* Σ their sizes */
-    uint64_t skipped_calls;     /* not tried because their iteration was degraded */
+    uint64_t ops_done;      /* allocator calls made */
+    uint64_t refused_calls; /* allocations that returned NULL */
+    uint64_t refused_bytes; /* Σ their sizes */
+    uint64_t skipped_calls; /* not tried because their iteration was degraded */
     uint64_t degraded_iterations;
-    uint64_t wall_ns;           /* first op to last phase's end, raw CLOCK_MONOTONIC */
-    uint64_t wall_ticks;        /* the same in ticks: their ratio calibrates latencies */
-    uint64_t timer_ticks;       /* cost of reading the tick counter twice, median */
+    uint64_t wall_ns;     /* first op to last phase's end, raw CLOCK_MONOTONIC */
+    uint64_t wall_ticks;  /* the same in ticks: their ratio calibrates latencies */
+    uint64_t timer_ticks; /* cost of reading the tick counter twice, median */
     uint64_t minor_faults, major_faults, user_ns, system_ns; /* over the phases, this process */
 };
 
@@ -169,7 +169,7 @@ struct fb_bell {
     uint32_t kind;       /* enum fb_bell_kind */
     uint32_t checkpoint; /* enum fb_checkpoint_kind */
     uint32_t phase;
-    uint32_t sample; /* index of the sample that belongs to the checkpoint */
+    uint32_t sample;       /* index of the sample that belongs to the checkpoint */
     uint64_t usable_bytes; /* Σ malloc_usable_size over live objects */
 };
 

@@ -1,8 +1,9 @@
 /* Workload + seed → trace. Deterministic: the same input gives the same bytes.
  *
- * Two passes over the same generator: the first only counts (that is all that
- * `check` needs), the second writes ops at their final places. Memory: O(objects
- * alive at once).
+ * Passes over the same generator: fb_compile_totals() makes two that only count
+ * (all that `check` needs; the second places the samples, whose thresholds follow
+ * from the first), fb_compile_trace() one that writes ops at their final places.
+ * Memory: O(objects alive at once).
  */
 #ifndef FB_WORKLOAD_COMPILE_H
 #define FB_WORKLOAD_COMPILE_H
@@ -10,9 +11,9 @@
 #include "workload/workload.h"
 
 struct fb_compile_options {
-    uint64_t seed;       /* added to by --seeds; 0-based ensembles use workload->seed + i */
-    double scale;        /* multiplies iterations (at least 1); 1 = as written */
-    uint64_t max_bytes;  /* of the trace file; 0 = no limit */
+    uint64_t seed;      /* added to by --seeds; 0-based ensembles use workload->seed + i */
+    double scale;       /* multiplies iterations (at least 1); 1 = as written */
+    uint64_t max_bytes; /* of the trace file; 0 = no limit */
 };
 
 /* Per phase, for `check`. */
@@ -24,6 +25,7 @@ struct fb_phase_totals {
 struct fb_totals {
     struct fb_trace_header header; /* counts and totals as they stand in the trace */
     uint64_t trace_bytes;
+    uint64_t peak_call; /* which ALLOC or REALLOC, from 1, first reaches max L; 0: none */
     struct fb_phase_totals *phases; /* phase_count of the workload; owned */
 };
 

@@ -7,12 +7,12 @@
 #include <stddef.h>
 
 struct fb_key {
-    const char *where;   /* "top", "object", "phase", "distribution", "grow" … */
-    const char *name;    /* "iterations" */
-    const char *values;  /* what it takes, for people */
+    const char *where;    /* "top", "object", "phase", "distribution", "grow" … */
+    const char *name;     /* "iterations" */
+    const char *values;   /* what it takes, for people */
     const char *fallback; /* the default, "" = required or none */
-    const char *help;    /* one or two sentences */
-    const char *example; /* a legal YAML line */
+    const char *help;     /* one or two sentences */
+    const char *example;  /* a legal YAML line */
 };
 
 /* The table, *count rows, grouped by where. */

@@ -1,0 +1,200 @@
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/units.h"
+#include "commands/columns.h"
+#include "commands/commands.h"
+#include "commands/exit_code.h"
+#include "commands/message.h"
+#include "commands/options.h"
+#include "commands/plan.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FAULTS_CAP_BYTES ((size_t)1 << 24)
+#define NUMBER_CHARS 48
+
+struct check_options {
+    const char **workloads;
+    size_t workload_count;
+    struct fb_param_axes params;
+    double scale;
+};
+
+enum { KEY_SCALE = 256 };
+
+static const struct argp_option shown[] = {
+    {"param", 'L', "VAR=V1,V2", 0, "values of a workload's parameter, repeatable: cross product",
+     0},
+    {"scale", KEY_SCALE, "X", 0, "multiply every phase's iterations, as in 0.1", 0},
+    {0},
+};
+
+static void add_workload(struct check_options *options, const char *workload)
+{
+    options->workloads =
+        fb_realloc(options->workloads, options->workload_count + 1, sizeof *options->workloads);
+    options->workloads[options->workload_count++] = workload;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct check_options *options = state->input;
+    struct fb_error err = {0};
+    int status = 0;
+    switch (key) {
+    case 'L':
+        status = fb_axes_add(&options->params, arg, &err);
+        break;
+    case KEY_SCALE:
+        status = fb_options_scale(arg, &options->scale, &err);
+        break;
+    case ARGP_KEY_ARG:
+        add_workload(options, arg);
+        break;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "no workload given; `fragbench list workloads` shows some");
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    if (status != 0)
+        argp_error(state, "%s", err.text);
+    return 0;
+}
+
+static void add_fact(struct fb_columns *columns, const char *name, const char *value,
+                     const char *more)
+{
+    fb_columns_add(columns, (const char *const[]){name, value, more});
+}
+
+/* Objects and calls, counted without the teardown. */
+static void add_counts(struct fb_columns *columns, const struct fb_trace_header *header)
+{
+    char n[4][NUMBER_CHARS], more[256];
+    (void)snprintf(more, sizeof more, "at most %s alive at once",
+                   fb_units_count(header->peak_objects, n[0], sizeof n[0]));
+    add_fact(columns, "objects", fb_units_count(header->alloc_calls, n[1], sizeof n[1]), more);
+    uint64_t calls = header->alloc_calls + header->free_calls + header->realloc_calls;
+    (void)snprintf(more, sizeof more, "%s allocations, %s frees, %s reallocations",
+                   fb_units_count(header->alloc_calls, n[0], sizeof n[0]),
+                   fb_units_count(header->free_calls, n[1], sizeof n[1]),
+                   fb_units_count(header->realloc_calls, n[2], sizeof n[2]));
+    add_fact(columns, "operations", fb_units_count(calls, n[3], sizeof n[3]), more);
+}
+
+static void print_facts(const struct fb_totals *totals)
+{
+    const struct fb_trace_header *header = &totals->header;
+    char value[NUMBER_CHARS], touched[NUMBER_CHARS], more[256];
+    struct fb_columns columns;
+    fb_columns_init(&columns, "lrl");
+    add_counts(&columns, header);
+    add_fact(&columns, "bytes allocated",
+             fb_units_bytes(header->allocated_bytes, value, sizeof value), "");
+    (void)snprintf(more, sizeof more, "%s of it written",
+                   fb_units_bytes(header->peak_touched_bytes, touched, sizeof touched));
+    add_fact(&columns, "peak live", fb_units_bytes(header->peak_live_bytes, value, sizeof value),
+             more);
+    add_fact(&columns, "end live", fb_units_bytes(header->end_live_bytes, value, sizeof value), "");
+    add_fact(&columns, "trace", fb_units_bytes(totals->trace_bytes, value, sizeof value), "");
+    add_fact(&columns, "virtual time", fb_units_time(header->duration_ns, value, sizeof value), "");
+    fb_columns_print(&columns, "  ", stdout);
+    fb_columns_deinit(&columns);
+}
+
+static void add_phase(struct fb_columns *columns, const struct fb_phase *phase, uint64_t iterations,
+                      const struct fb_phase_totals *totals)
+{
+    char text[8][NUMBER_CHARS];
+    fb_columns_add(
+        columns,
+        (const char *const[]){
+            phase->name,
+            phase->has_iterations ? fb_units_count(iterations, text[0], NUMBER_CHARS) : "-",
+            fb_units_count(totals->alloc_calls, text[1], NUMBER_CHARS),
+            fb_units_count(totals->free_calls, text[2], NUMBER_CHARS),
+            fb_units_count(totals->realloc_calls, text[3], NUMBER_CHARS),
+            fb_units_bytes(totals->allocated_bytes, text[4], NUMBER_CHARS),
+            fb_units_bytes(totals->peak_live_bytes, text[5], NUMBER_CHARS),
+            fb_units_bytes(totals->end_live_bytes, text[6], NUMBER_CHARS),
+            fb_units_time(totals->duration_ns, text[7], NUMBER_CHARS),
+        });
+}
+
+/* The rule of the compiler: rounded to the nearest, at least 1. */
+static uint64_t scaled(uint64_t iterations, double scale)
+{
+    double product = (double)iterations * scale + 0.5;
+    if (scale >= 1 && scale <= 1)
+        return iterations;
+    return product < 1 ? 1 : (uint64_t)product;
+}
+
+static void print_phases(const struct fb_plan_unit *unit)
+{
+    struct fb_columns columns;
+    fb_columns_init(&columns, "lrrrrrrrr");
+    fb_columns_add(&columns,
+                   (const char *const[]){"phase", "iterations", "allocs", "frees", "reallocs",
+                                         "allocated", "peak live", "end live", "time"});
+    for (size_t i = 0; i < unit->workload->phase_count; i++) {
+        const struct fb_phase *phase = &unit->workload->phases[i];
+        add_phase(&columns, phase, scaled(phase->iterations, unit->scale),
+                  &unit->totals[0].phases[i]);
+    }
+    fb_columns_print(&columns, "  ", stdout);
+    fb_columns_deinit(&columns);
+}
+
+static void print_unit(const struct fb_plan_unit *unit)
+{
+    (void)printf("%s: %s%s\n", unit->workload->file, unit->workload->name, unit->suffix);
+    print_facts(&unit->totals[0]);
+    (void)putchar('\n');
+    print_phases(unit);
+}
+
+static int check(const struct check_options *options, struct fb_error *err)
+{
+    const struct fb_plan_request request = {options->workloads, options->workload_count,
+                                            &options->params, 1, options->scale};
+    struct fb_plan plan;
+    struct fb_buf faults;
+    fb_buf_init(&faults, FAULTS_CAP_BYTES);
+    int status = fb_plan_load(&request, &plan, &faults, err);
+    if (faults.length > 0)
+        fb_message_text(faults.text);
+    if (status == 0)
+        status = fb_plan_count(&plan, ".", err);
+    for (size_t i = 0; status == 0 && i < plan.count; i++) {
+        if (i > 0)
+            (void)putchar('\n');
+        print_unit(&plan.units[i]);
+    }
+    fb_plan_deinit(&plan);
+    fb_buf_deinit(&faults);
+    return status;
+}
+
+int cmd_check(int argc, char **argv)
+{
+    static const struct argp argp = {
+        .options = shown,
+        .parser = parse_option,
+        .args_doc = "WORKLOAD...",
+        .doc = "Parse and validate workloads; print what each would do, without running it.\v"
+               "A WORKLOAD is a YAML file, or a name of `fragbench list workloads`.",
+        .help_filter = fb_exit_help_filter,
+    };
+    struct check_options options = {.scale = 1};
+    struct fb_error err = {0};
+    (void)argp_parse(&argp, argc, argv, 0, NULL, &options);
+    if (check(&options, &err) != 0)
+        fb_message_error(&err);
+    free(options.workloads);
+    fb_axes_deinit(&options.params);
+    return fb_exit_code(fb_exit_of_error(&err), 0);
+}

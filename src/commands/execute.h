@@ -1,0 +1,44 @@
+/* Running what was planned: state of one `run`, its memory pass and its timing pass. */
+#ifndef FB_COMMANDS_EXECUTE_H
+#define FB_COMMANDS_EXECUTE_H
+
+#include "commands/options.h"
+#include "commands/plan.h"
+#include "commands/progress.h"
+#include "commands/trace_file.h"
+#include "harness/contender.h"
+#include "result/record.h"
+
+struct fb_execution {
+    const struct fb_run_options *options;
+    struct fb_plan plan;
+    struct fb_contenders contenders;
+    struct fb_contenders null; /* the calibration contender of the timing pass */
+    struct fb_result result;
+    char *folder;
+    struct fb_progress progress;
+};
+
+/* Repetitions that a complete cell has. */
+size_t fb_execute_expected(const struct fb_run_options *options);
+/* Runs of all units, memory and timing, for the progress line. */
+size_t fb_execute_total(const struct fb_execution *run);
+
+/* All runs of one unit, seed by seed (one trace is on disk at a time), then its timing pass on the
+ * first seed's trace. After each run result.json, the series and the exports are written. Returns 0
+ * early when interrupted. */
+int fb_execute_unit(struct fb_execution *run, size_t unit, struct fb_error *err) FB_MUST_USE;
+
+/* Writes result.json and the exports; `last` also feeds devices and pipes. */
+int fb_execute_save(struct fb_execution *run, bool last, struct fb_error *err) FB_MUST_USE;
+
+/* What a run may take at the most: --memory-limit, else 75 % of the memory available now over the
+ * runs at once; 0 = no limit. */
+int fb_execute_memory_limit(const struct fb_run_options *options, unsigned parallel,
+                            uint64_t *bytes, struct fb_error *err) FB_MUST_USE;
+
+/* The timing pass of a unit (timing.c): each contender that did its memory runs, one at a time. */
+int fb_timing_pass(struct fb_execution *run, size_t unit, const struct fb_trace_file *trace,
+                   struct fb_error *err) FB_MUST_USE;
+
+#endif

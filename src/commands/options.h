@@ -1,0 +1,48 @@
+/* The command line of `run`. Strings stay argv's. */
+#ifndef FB_COMMANDS_OPTIONS_H
+#define FB_COMMANDS_OPTIONS_H
+
+#include "commands/axes.h"
+#include "report/export.h"
+#include "trace/shared.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum fb_when { FB_WHEN_AUTO = 0, FB_WHEN_ALWAYS, FB_WHEN_NEVER };
+
+struct fb_export_request {
+    const struct fb_export *format;
+    const char *file; /* "-" = stdout */
+};
+
+struct fb_run_options {
+    const char **workloads; /* paths or bare names, ≥ 1 */
+    size_t workload_count;
+    const char **allocators; /* the values of -a */
+    size_t allocator_count;
+    struct fb_param_axes params;
+    unsigned layouts, seeds, repeats; /* ≥ 1 */
+    unsigned jobs;                    /* 0 = as many as the clock mode allows */
+    enum fb_clock_mode clock;
+    uint64_t interval_ns, timeout_ns;
+    bool memory_limit_given;
+    uint64_t memory_limit_bytes; /* 0 = none */
+    double scale;
+    bool verify, timing, dry_run, force;
+    const char *thp;    /* "advised", "always", "never" */
+    const char *output; /* NULL = results/<workload>-<UTC> */
+    struct fb_export_request *exports;
+    size_t export_count;
+    enum fb_when progress, color;
+};
+
+/* Parses; on --help or a bad command line argp prints and ends the process (0 or 2). */
+void fb_options_parse(int argc, char **argv, struct fb_run_options *out);
+void fb_options_deinit(struct fb_run_options *options);
+
+/* A positive decimal number; INPUT error naming the option. Shared with `check --scale`. */
+int fb_options_scale(const char *text, double *out, struct fb_error *err) FB_MUST_USE;
+
+#endif

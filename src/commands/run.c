@@ -1,0 +1,211 @@
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "commands/cells.h"
+#include "commands/commands.h"
+#include "commands/execute.h"
+#include "commands/exit_code.h"
+#include "commands/folder.h"
+#include "commands/interrupt.h"
+#include "commands/message.h"
+#include "harness/host.h"
+#include "harness/runner.h"
+#include "report/table.h"
+#include "result/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT_CAP_BYTES ((size_t)1 << 28)
+
+static int load(struct fb_execution *run, struct fb_error *err)
+{
+    const struct fb_run_options *options = run->options;
+    const struct fb_plan_request request = {options->workloads, options->workload_count,
+                                            &options->params, options->seeds, options->scale};
+    struct fb_buf faults;
+    fb_buf_init(&faults, TEXT_CAP_BYTES);
+    int status = fb_plan_load(&request, &run->plan, &faults, err);
+    if (faults.length > 0)
+        fb_message_text(faults.text);
+    fb_buf_deinit(&faults);
+    return status;
+}
+
+/* An allocator that purges from a thread of its own would sleep through the whole of a virtual run.
+ */
+static int check_clock(const struct fb_execution *run, struct fb_error *err)
+{
+    for (size_t i = 0; i < run->contenders.count; i++) {
+        const struct fb_contender *contender = &run->contenders.items[i];
+        if (run->options->clock == FB_CLOCK_VIRTUAL && contender->needs_real_clock)
+            return fb_fail(err, FB_ERROR_INPUT,
+                           "%s works from a thread of its own, which the virtual clock does not "
+                           "move; add --clock real (a run then takes as long as its pauses say)",
+                           contender->spec);
+    }
+    return 0;
+}
+
+static int resolve(struct fb_execution *run, struct fb_error *err)
+{
+    static const char *const null_spec[] = {"null"};
+    const struct fb_run_options *options = run->options;
+    if (fb_contenders_resolve((const char *const *)options->allocators, options->allocator_count,
+                              &run->contenders, err) != 0 ||
+        fb_contenders_resolve(null_spec, 1, &run->null, err) != 0)
+        return -1;
+    return check_clock(run, err);
+}
+
+static int prepare(struct fb_execution *run, struct fb_error *err)
+{
+    if (load(run, err) != 0 || resolve(run, err) != 0)
+        return -1;
+    run->folder = fb_folder_choose(run->options, &run->plan);
+    if (fb_plan_count(&run->plan, run->folder, err) != 0)
+        return -1;
+    fb_cells_build(&run->plan, &run->contenders, run->options, &run->result);
+    return 0;
+}
+
+static void print_ids(const struct fb_result *result)
+{
+    for (size_t i = 0; i < result->cell_count; i++)
+        (void)printf("%s\n", result->cells[i].id);
+}
+
+/* argv[0] is "fragbench run": the record holds what was typed. */
+static void record_argv(struct fb_result *result, int argc, char **argv)
+{
+    result->argc = (size_t)argc + 1;
+    result->argv = fb_alloc(result->argc, sizeof *result->argv);
+    result->argv[0] = fb_strdup("fragbench");
+    result->argv[1] = fb_strdup("run");
+    for (int i = 1; i < argc; i++)
+        result->argv[i + 1] = fb_strdup(argv[i]);
+}
+
+/* Everything that can fail for want of a file fails here, before the first cell. */
+static int open_results(struct fb_execution *run, int argc, char **argv, struct fb_error *err)
+{
+    char worker[4096], clock_library[4096];
+    struct fb_result *result = &run->result;
+    if (fb_runner_locate(worker, clock_library, sizeof worker, err) != 0 ||
+        fb_store_create(run->folder, run->options->force, err) != 0)
+        return -1;
+    result->version = fb_strdup(FRAGBENCH_VERSION);
+    result->started = fb_folder_now(false);
+    record_argv(result, argc, argv);
+    fb_host_read(&result->host);
+    if (fb_execute_save(run, false, err) != 0)
+        return -1;
+    char *reason = run->options->output == NULL ? fb_folder_link_latest(run->folder) : NULL;
+    if (reason != NULL)
+        fb_message_note("%s", reason);
+    free(reason);
+    return 0;
+}
+
+static int execute(struct fb_execution *run, struct fb_error *err)
+{
+    fb_progress_init(&run->progress, run->options->progress, fb_execute_total(run));
+    int status = 0;
+    for (size_t unit = 0; status == 0 && unit < run->plan.count; unit++)
+        status = fb_execute_unit(run, unit, err);
+    fb_progress_end(&run->progress);
+    return status;
+}
+
+static int close_results(struct fb_execution *run, struct fb_error *err)
+{
+    size_t expected = fb_execute_expected(run->options);
+    for (size_t i = 0; i < run->result.cell_count; i++)
+        fb_cells_close(&run->result.cells[i], expected);
+    run->result.interrupted = fb_interrupt_signal() != 0;
+    run->result.finished = fb_folder_now(false);
+    return fb_execute_save(run, true, err);
+}
+
+static bool want_color(enum fb_when when)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    if (when != FB_WHEN_AUTO)
+        return when == FB_WHEN_ALWAYS;
+    if (no_color != NULL && *no_color != '\0')
+        return false;
+    return isatty(STDOUT_FILENO) && term != NULL && strcmp(term, "dumb") != 0;
+}
+
+/* The table is the document, unless --export gave stdout to another one. */
+static void print_documents(const struct fb_execution *run)
+{
+    const struct fb_export *export = fb_folder_stdout_export(run->options);
+    const struct fb_table_options table = {
+        .color = export == NULL && want_color(run->options->color),
+        .width = export == NULL ? fb_progress_terminal_width(STDOUT_FILENO) : 0,
+    };
+    struct fb_buf text;
+    fb_buf_init(&text, TEXT_CAP_BYTES);
+    fb_table_render(&run->result, &table, &text);
+    if (export != NULL) {
+        fb_message_text(text.text);
+        fb_buf_deinit(&text);
+        fb_buf_init(&text, TEXT_CAP_BYTES);
+        export->render(&run->result, &text);
+    }
+    (void)fwrite(text.text, 1, text.length, stdout);
+    fb_buf_deinit(&text);
+    fb_message_note("results are in %s", run->folder);
+}
+
+/* Returns what happened, for the exit code. */
+static unsigned work(struct fb_execution *run, int argc, char **argv, struct fb_error *err)
+{
+    if (prepare(run, err) != 0)
+        return 0;
+    if (run->options->dry_run) {
+        print_ids(&run->result);
+        return 0;
+    }
+    if (open_results(run, argc, argv, err) != 0)
+        return 0;
+    if (execute(run, err) != 0) {
+        fb_message_note("stopped; the runs before this are in %s", run->folder);
+        return 0;
+    }
+    if (close_results(run, err) != 0)
+        return 0;
+    print_documents(run);
+    return fb_exit_of_result(&run->result);
+}
+
+static void run_deinit(struct fb_execution *run)
+{
+    fb_plan_deinit(&run->plan);
+    fb_contenders_deinit(&run->contenders);
+    fb_contenders_deinit(&run->null);
+    fb_result_deinit(&run->result);
+    free(run->folder);
+}
+
+int cmd_run(int argc, char **argv)
+{
+    struct fb_run_options options;
+    struct fb_error err = {0};
+    fb_options_parse(argc, argv, &options);
+    fb_interrupt_install();
+    struct fb_execution run = {.options = &options};
+    unsigned happened = work(&run, argc, argv, &err);
+    if (err.kind != FB_ERROR_NONE)
+        fb_message_error(&err);
+    happened |= fb_exit_of_error(&err);
+    int signal = fb_interrupt_signal();
+    if (signal != 0)
+        happened |= FB_HAPPENED_SIGNAL;
+    run_deinit(&run);
+    fb_options_deinit(&options);
+    return fb_exit_code(happened, signal);
+}

@@ -1,0 +1,30 @@
+/* The rows and columns of one group, and the notes that belong to them. */
+#ifndef FB_REPORT_BLOCK_H
+#define FB_REPORT_BLOCK_H
+
+#include "report/grid.h"
+#include "report/group.h"
+
+#define FB_NOTES_MAX 9 /* superscript marks */
+#define FB_COLUMNS_MAX 16
+
+extern const char *const fb_note_marks[FB_NOTES_MAX];
+
+struct fb_notes {
+    const char *reasons[FB_NOTES_MAX]; /* of n/a, static text; marked ¹ … ⁹ in the grid */
+    size_t reason_count;
+    struct {
+        const char *label, *reason; /* static text */
+    } left_out[FB_COLUMNS_MAX];     /* columns that are n/a for one reason everywhere */
+    size_t left_out_count;
+};
+
+/* A row a cell. Failed and skipped cells show their status in place of numbers. The grid is the
+ * caller's to deinit. */
+void fb_block_init(const struct fb_group *group, struct fb_grid *grid, struct fb_notes *notes);
+/* One note a line: what the columns are, why cells are n/a, what makes the numbers less than
+ * exact. Each line is led by `bullet`. */
+void fb_block_notes(const struct fb_group *group, const struct fb_host *host,
+                    const struct fb_notes *notes, const char *bullet, struct fb_buf *out);
+
+#endif

@@ -1,0 +1,122 @@
+#include "report/block.h"
+
+#include "base/units.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LAZYFREE_MIN_BYTES 1048576.0 /* less is not worth a line */
+
+static bool clock_unproven(const struct fb_cell *cell)
+{
+    return fb_status_done(cell->status) && !cell->clock_proven;
+}
+
+static bool layout_random(const struct fb_cell *cell)
+{
+    return cell->layout != NULL && strcmp(cell->layout, "random") == 0;
+}
+
+static bool any_checkpoint(const struct fb_cell *cell, size_t offset)
+{
+    for (size_t i = 0; i < cell->repetition_count; i++) {
+        const struct fb_repetition *repetition = &cell->repetitions[i];
+        for (size_t j = 0; j < repetition->checkpoint_count; j++) {
+            const void *at = (const char *)&repetition->checkpoints[j] + offset;
+            if (*(const uint64_t *)at > 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool used_huge_pages(const struct fb_cell *cell)
+{
+    return any_checkpoint(cell, offsetof(struct fb_checkpoint, huge_bytes));
+}
+
+static bool swapped(const struct fb_cell *cell)
+{
+    return any_checkpoint(cell, offsetof(struct fb_checkpoint, swap_bytes));
+}
+
+static bool lazily_freed(const struct fb_cell *cell)
+{
+    const struct fb_summary *summary = &cell->summary[FB_METRIC_LAZYFREE_MAX_BYTES];
+    return summary->n > 0 && summary->max >= LAZYFREE_MIN_BYTES;
+}
+
+static bool timing_failed(const struct fb_cell *cell)
+{
+    return fb_status_done(cell->status) && cell->timing.status != FB_STATUS_OK;
+}
+
+/* Each a reason to trust some number less. */
+static const struct {
+    bool (*applies)(const struct fb_cell *cell);
+    const char *text;
+} caveats[] = {
+    {clock_unproven, "clock not proven: was not seen reading the virtual clock, so purges that "
+                     "wait for time may not have run"},
+    {layout_random, "layout random: addresses could not be fixed, so repeats are not exact"},
+    {used_huge_pages, "huge pages in use: RSS comes in steps of 2 MiB where they are"},
+    {swapped, "swapped: swap is counted in RSS, times are not to be trusted"},
+    {lazily_freed, "lazily freed pages (MADV_FREE) are in RSS, though the kernel may take them"},
+    {timing_failed, "timing pass failed"},
+};
+
+static void add_caveat(const struct fb_group *group, size_t caveat, const char *bullet,
+                       struct fb_buf *out)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        const struct fb_cell *cell = &group->cells[i];
+        if (!caveats[caveat].applies(cell))
+            continue;
+        if (found++ == 0)
+            fb_buf_addf(out, "%sNote: ", bullet);
+        fb_buf_addf(out, "%s%s", found > 1 ? ", " : "", fb_text_or_empty(cell->allocator.name));
+    }
+    if (found > 0)
+        fb_buf_addf(out, ": %s.\n", caveats[caveat].text);
+}
+
+/* Whether an earlier column was left out for the same reason: then it has been named with it. */
+static bool named_before(const struct fb_notes *notes, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(notes->left_out[i].reason, notes->left_out[index].reason) == 0)
+            return true;
+    return false;
+}
+
+static void add_left_out(const struct fb_notes *notes, const char *bullet, struct fb_buf *out)
+{
+    for (size_t i = 0; i < notes->left_out_count; i++) {
+        if (named_before(notes, i))
+            continue;
+        fb_buf_addf(out, "%sn/a: %s", bullet, notes->left_out[i].label);
+        for (size_t j = i + 1; j < notes->left_out_count; j++)
+            if (strcmp(notes->left_out[i].reason, notes->left_out[j].reason) == 0)
+                fb_buf_addf(out, ", %s", notes->left_out[j].label);
+        fb_buf_addf(out, " (%s).\n", notes->left_out[i].reason);
+    }
+}
+
+void fb_block_notes(const struct fb_group *group, const struct fb_host *host,
+                    const struct fb_notes *notes, const char *bullet, struct fb_buf *out)
+{
+    fb_buf_addf(out, "%sRSS: anonymous memory and swap. kept: RSS minus live at a phase's end.\n",
+                bullet);
+    fb_buf_addf(out, "%sidle 10 s, purged: RSS minus live after the last free.\n", bullet);
+    for (size_t i = 0; i < notes->reason_count; i++)
+        fb_buf_addf(out, "%s%s %s\n", bullet, fb_note_marks[i], notes->reasons[i]);
+    add_left_out(notes, bullet, out);
+    for (size_t i = 0; i < sizeof caveats / sizeof caveats[0]; i++)
+        add_caveat(group, i, bullet, out);
+    if (!host->statm_exact)
+        fb_buf_addf(out,
+                    "%sNote: this kernel's statm lags by some pages: samples are inexact, "
+                    "checkpoints are not.\n",
+                    bullet);
+}

@@ -1,0 +1,86 @@
+#include "base/alloc.h"
+#include "report/block.h"
+#include "report/formats.h"
+#include "report/verdict.h"
+
+#include <stdlib.h>
+
+#define LINE_CAP 65536U
+
+/* Headings and facts come from the person's own files: escaped like all text. */
+static void add_line(struct fb_buf *out, const char *lead, const struct fb_buf *line)
+{
+    fb_buf_adds(out, lead);
+    fb_markdown_add(out, line->text);
+    fb_buf_adds(out, "\n\n");
+}
+
+static void add_heading(const struct fb_result *result, const struct fb_group *group,
+                        struct fb_buf *out)
+{
+    struct fb_buf title, facts;
+    fb_buf_init(&title, LINE_CAP);
+    fb_buf_init(&facts, LINE_CAP);
+    fb_group_title(group, &title);
+    fb_group_facts(group, &facts);
+    fb_buf_adds(&facts, "; ");
+    fb_group_setup(group, &facts);
+    fb_buf_adds(&facts, "; ");
+    fb_host_line(&result->host, &facts);
+    add_line(out, "### ", &title);
+    add_line(out, "", &facts);
+    fb_buf_deinit(&facts);
+    fb_buf_deinit(&title);
+}
+
+/* Sentences take names as they are, so the group's copies get escaped ones for the while. */
+static char **escape_names(struct fb_group *group)
+{
+    char **names = fb_alloc(group->count, sizeof *names);
+    for (size_t i = 0; i < group->count; i++) {
+        struct fb_buf escaped;
+        fb_buf_init(&escaped, LINE_CAP);
+        fb_markdown_add(&escaped, fb_text_or_empty(group->cells[i].allocator.name));
+        names[i] = fb_strdup(escaped.text);
+        group->cells[i].allocator.name = names[i];
+        fb_buf_deinit(&escaped);
+    }
+    return names;
+}
+
+static void add_sentences(const struct fb_result *result, struct fb_group *group,
+                          const struct fb_notes *notes, struct fb_buf *out)
+{
+    /* Two backticks, since a path may hold one. */
+    static const struct fb_verdict_style style = {"- ", "  `` ", " ``"};
+    char **names = escape_names(group);
+    fb_verdict_render(group, &style, out);
+    fb_block_notes(group, &result->host, notes, "- ", out);
+    for (size_t i = 0; i < group->count; i++)
+        free(names[i]);
+    free(names);
+}
+
+static void add_group(const struct fb_result *result, struct fb_group *group, struct fb_buf *out)
+{
+    struct fb_grid grid;
+    struct fb_notes notes;
+    fb_block_init(group, &grid, &notes);
+    add_heading(result, group, out);
+    fb_grid_markdown(&grid, out);
+    fb_buf_adds(out, "\n");
+    add_sentences(result, group, &notes, out);
+    fb_buf_adds(out, "\n");
+    fb_grid_deinit(&grid);
+}
+
+void fb_format_markdown(const struct fb_result *result, struct fb_buf *out)
+{
+    struct fb_groups groups;
+    fb_groups_init(&groups, result);
+    for (size_t i = 0; i < groups.count; i++)
+        add_group(result, &groups.items[i], out);
+    if (result->interrupted)
+        fb_buf_adds(out, "Interrupted: this is what was measured until then.\n");
+    fb_groups_deinit(&groups);
+}

@@ -1,0 +1,35 @@
+/* The cells of a result that may be compared with one another: one workload, parameter set, seed,
+ * scale, clock and order. */
+#ifndef FB_REPORT_GROUP_H
+#define FB_REPORT_GROUP_H
+
+#include "base/buf.h"
+#include "result/record.h"
+
+struct fb_group {
+    struct fb_cell *cells; /* copies that share all they point to with the result */
+    size_t count;
+};
+
+struct fb_groups {
+    struct fb_group *items; /* in the order of their first cells */
+    size_t count;
+};
+
+void fb_groups_init(struct fb_groups *groups, const struct fb_result *result);
+void fb_groups_deinit(struct fb_groups *groups);
+
+/* "kv-cache-growth (sequences=256)". */
+void fb_group_title(const struct fb_group *group, struct fb_buf *out);
+/* "1,234 allocator calls, peak live 512 MiB, seed 42" and "virtual clock, lockstep, 3 layouts". */
+void fb_group_facts(const struct fb_group *group, struct fb_buf *out);
+void fb_group_setup(const struct fb_group *group, struct fb_buf *out);
+/* "8 CPUs, Linux 6.1.0, glibc 2.36, x86_64". */
+void fb_host_line(const struct fb_host *host, struct fb_buf *out);
+
+/* The first repetition that is done; NULL when none is. */
+const struct fb_repetition *fb_cell_done(const struct fb_cell *cell);
+/* NULL → "". */
+const char *fb_text_or_empty(const char *text);
+
+#endif

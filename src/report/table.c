@@ -1,0 +1,48 @@
+#include "report/table.h"
+
+#include "report/block.h"
+#include "report/verdict.h"
+
+static void add_heading(const struct fb_result *result, const struct fb_group *group, bool color,
+                        struct fb_buf *out)
+{
+    fb_buf_adds(out, color ? "\033[1m" : "");
+    fb_group_title(group, out);
+    fb_buf_adds(out, color ? "\033[0m\n" : "\n");
+    fb_group_facts(group, out);
+    fb_buf_adds(out, "\n");
+    fb_group_setup(group, out);
+    fb_buf_adds(out, "; ");
+    fb_host_line(&result->host, out);
+    fb_buf_adds(out, "\n\n");
+}
+
+static void add_block(const struct fb_result *result, const struct fb_group *group,
+                      const struct fb_table_options *options, struct fb_buf *out)
+{
+    static const struct fb_verdict_style style = {"", "  ", ""};
+    struct fb_grid grid;
+    struct fb_notes notes;
+    fb_block_init(group, &grid, &notes);
+    add_heading(result, group, options->color, out);
+    fb_grid_render(&grid, options->width, options->color, out);
+    fb_buf_adds(out, "\n");
+    fb_block_notes(group, &result->host, &notes, "", out);
+    fb_buf_adds(out, "\n");
+    fb_verdict_render(group, &style, out);
+    fb_grid_deinit(&grid);
+}
+
+void fb_table_render(const struct fb_result *result, const struct fb_table_options *options,
+                     struct fb_buf *out)
+{
+    struct fb_groups groups;
+    fb_groups_init(&groups, result);
+    for (size_t i = 0; i < groups.count; i++) {
+        fb_buf_adds(out, i == 0 ? "" : "\n\n");
+        add_block(result, &groups.items[i], options, out);
+    }
+    if (result->interrupted)
+        fb_buf_adds(out, "Interrupted: this is what was measured until then.\n");
+    fb_groups_deinit(&groups);
+}

@@ -1,0 +1,169 @@
+#include "result/record.h"
+
+#include "base/alloc.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* File systems allow 255 bytes a name; ".<repetition>.csv" and a temporary suffix come on top. */
+#define FILE_NAME_MAX 200U
+#define FILE_NAME_HEAD (FILE_NAME_MAX - 17U) /* "-" and 16 digits */
+
+enum outcome { DONE, SKIPPED, FAILED };
+
+static const struct {
+    const char *name;
+    enum outcome outcome;
+} statuses[FB_STATUS_COUNT] = {
+    [FB_STATUS_OK] = {"ok", DONE},
+    [FB_STATUS_REFUSED] = {"refused", DONE},
+    [FB_STATUS_CRASHED] = {"crashed", FAILED},
+    [FB_STATUS_TIMEOUT] = {"timeout", FAILED},
+    [FB_STATUS_OOM_KILLED] = {"oom-killed", FAILED},
+    [FB_STATUS_OVER_MEMORY_LIMIT] = {"over-memory-limit", FAILED},
+    [FB_STATUS_CORRUPTED] = {"corrupted", FAILED},
+    [FB_STATUS_NOT_PRELOADED] = {"not-preloaded", FAILED},
+    [FB_STATUS_BAD_TUNABLE] = {"bad-tunable", FAILED},
+    [FB_STATUS_UNSUPPORTED] = {"unsupported", SKIPPED},
+    [FB_STATUS_NOT_INSTALLED] = {"not-installed", SKIPPED},
+    [FB_STATUS_INTERRUPTED] = {"interrupted", FAILED},
+};
+
+const char *const fb_point_reasons[FB_POINT_REASON_COUNT + 1] = {
+    "start", "iteration", "peak", "volume", "checkpoint", "time", NULL,
+};
+
+const char *fb_status_name(enum fb_status status)
+{
+    return statuses[status].name;
+}
+
+enum fb_status fb_status_find(const char *name)
+{
+    int status = 0;
+    while (status < FB_STATUS_COUNT && strcmp(statuses[status].name, name) != 0)
+        status++;
+    return (enum fb_status)status;
+}
+
+bool fb_status_done(enum fb_status status)
+{
+    return statuses[status].outcome == DONE;
+}
+
+bool fb_status_skipped(enum fb_status status)
+{
+    return statuses[status].outcome == SKIPPED;
+}
+
+void fb_repetition_init(struct fb_repetition *repetition)
+{
+    memset(repetition, 0, sizeof *repetition);
+    for (int metric = 0; metric < FB_METRIC_COUNT; metric++)
+        repetition->values[metric] = NAN;
+}
+
+void fb_repetition_deinit(struct fb_repetition *repetition)
+{
+    for (size_t i = 0; i < repetition->phase_count; i++)
+        free(repetition->phases[i].name);
+    free(repetition->phases);
+    free(repetition->checkpoints);
+    free(repetition->series.points);
+    free(repetition->series_file);
+    free(repetition->status_detail);
+    free(repetition->stderr_text);
+    memset(repetition, 0, sizeof *repetition);
+}
+
+static void free_pairs(struct fb_name_value *pairs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(pairs[i].name);
+        free(pairs[i].value);
+    }
+    free(pairs);
+}
+
+static void free_texts(char *const *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+}
+
+void fb_cell_deinit(struct fb_cell *cell)
+{
+    char *const texts[] = {
+        cell->id,
+        cell->workload.name,
+        cell->workload.file,
+        cell->workload.sha256,
+        cell->workload.trace_sha256,
+        cell->allocator.name,
+        cell->allocator.backend,
+        cell->allocator.spec,
+        cell->allocator.version,
+        cell->allocator.path,
+        cell->allocator.sha256,
+        cell->allocator.package,
+        cell->clock,
+        cell->order,
+        cell->layout,
+        cell->thp,
+        cell->status_detail,
+        cell->timing.status_detail,
+    };
+    free_texts(texts, sizeof texts / sizeof texts[0]);
+    free_pairs(cell->workload.params, cell->workload.param_count);
+    free_pairs(cell->allocator.tunables, cell->allocator.tunable_count);
+    free_pairs(cell->allocator.effective, cell->allocator.effective_count);
+    free_pairs(cell->allocator.env, cell->allocator.env_count);
+    for (size_t i = 0; i < cell->repetition_count; i++)
+        fb_repetition_deinit(&cell->repetitions[i]);
+    free(cell->repetitions);
+    memset(cell, 0, sizeof *cell);
+}
+
+void fb_result_deinit(struct fb_result *result)
+{
+    char *const texts[] = {
+        result->version,      result->started,   result->finished,
+        result->host.kernel,  result->host.libc, result->host.cpu,
+        result->host.machine, result->host.thp,  result->host.overcommit,
+    };
+    free_texts(texts, sizeof texts / sizeof texts[0]);
+    if (result->argv != NULL)
+        free_texts(result->argv, result->argc);
+    free(result->argv);
+    for (size_t i = 0; i < result->cell_count; i++)
+        fb_cell_deinit(&result->cells[i]);
+    free(result->cells);
+    memset(result, 0, sizeof *result);
+}
+
+/* FNV-1a: keeps two long ids apart that share their first characters. */
+static unsigned long long hash_text(const char *text)
+{
+    unsigned long long hash = 0xcbf29ce484222325ULL;
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3ULL;
+    return hash;
+}
+
+char *fb_cell_file_name(const char *id)
+{
+    char *name = fb_strdup(id);
+    for (char *at = name; *at != '\0'; at++) {
+        bool plain = isascii((unsigned char)*at) && isalnum((unsigned char)*at);
+        if (!plain && strchr("._-", *at) == NULL)
+            *at = '_';
+    }
+    if (strlen(name) <= FILE_NAME_MAX)
+        return name;
+    name[FILE_NAME_HEAD] = '\0';
+    char *shortened = fb_format("%s-%016llx", name, hash_text(id));
+    free(name);
+    return shortened;
+}

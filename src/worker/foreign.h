@@ -1,0 +1,28 @@
+/* Interfaces of the allocators under test, as weak references: NULL where the
+ * preloaded library has none. dlsym would allocate its error text on failure. */
+#ifndef FB_WORKER_FOREIGN_H
+#define FB_WORKER_FOREIGN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FB_WEAK __attribute__((weak))
+
+/* jemalloc */
+FB_WEAK int mallctl(const char *name, void *old, size_t *old_size, void *new_value,
+                    size_t new_size);
+/* gperftools */
+FB_WEAK void MallocExtension_ReleaseFreeMemory(void);
+FB_WEAK void MallocExtension_MarkThreadIdle(void);
+FB_WEAK int MallocExtension_GetNumericProperty(const char *property, size_t *value);
+/* mimalloc */
+FB_WEAK void mi_collect(bool force);
+FB_WEAK int mi_version(void);
+/* oneTBB */
+FB_WEAK int scalable_allocation_command(int command, void *param);
+/* glibc and scudo */
+FB_WEAK int malloc_trim(size_t pad);
+FB_WEAK int mallopt(int param, int value);
+FB_WEAK size_t malloc_usable_size(void *block);
+
+#endif

@@ -1,0 +1,120 @@
+/* fragbench-worker: replays one trace under the allocator that is preloaded.
+ *
+ * Started by fragbench only, with three descriptors (trace/shared.h). Exit codes:
+ * 0 the outcome is in the shared block, 70 it could not even start.
+ */
+#include "worker/clock.h"
+#include "worker/doorbell.h"
+#include "worker/owner.h"
+#include "worker/replay.h"
+#include "worker/statm.h"
+
+#include <sched.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { EXIT_NO_START = 70 };
+
+static int complain(const char *text)
+{
+    ssize_t written = write(STDERR_FILENO, "fragbench-worker: ", 18);
+    written = write(STDERR_FILENO, text, strlen(text));
+    written = write(STDERR_FILENO, "\n", 1);
+    (void)written;
+    return EXIT_NO_START;
+}
+
+static struct fb_shared *map_shared(void)
+{
+    struct stat status;
+    if (fstat(FB_FD_SHARED, &status) != 0 || (size_t)status.st_size < sizeof(struct fb_shared))
+        return NULL;
+    void *memory =
+        mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, FB_FD_SHARED, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    struct fb_shared *shared = memory;
+    bool right = shared->magic == FB_SHARED_MAGIC && shared->version == FB_SHARED_VERSION &&
+                 shared->total_bytes == (uint64_t)status.st_size && shared->ready == 1;
+    return right ? shared : NULL;
+}
+
+/* Faults on our own mappings would be booked to the allocator's account: take them first. */
+static void prefault(const struct fb_replay *replay)
+{
+    enum { LIMIT = 1 << 30 };
+    size_t table = replay->shared->object_count * sizeof *replay->objects;
+    if (replay->trace.size_bytes <= LIMIT)
+        (void)madvise((void *)(uintptr_t)replay->trace.header, replay->trace.size_bytes,
+                      MADV_POPULATE_READ);
+    if (table > 0 && table <= LIMIT)
+        (void)madvise(replay->objects, table, MADV_POPULATE_WRITE);
+    if (replay->shared->mode == FB_MODE_TIMING)
+        (void)madvise(replay->alloc_latency, 2 * FB_LATENCY_BUCKETS * sizeof(uint64_t),
+                      MADV_POPULATE_WRITE);
+}
+
+static void place(struct fb_replay *replay)
+{
+    char *base = (char *)replay->shared;
+    replay->samples = (struct fb_sample *)(void *)(base + replay->shared->sample_offset);
+    replay->objects = (struct fb_object *)(void *)(base + replay->shared->object_offset);
+    replay->alloc_latency = (uint64_t *)(void *)(base + replay->shared->latency_offset);
+    replay->free_latency = replay->alloc_latency + FB_LATENCY_BUCKETS;
+}
+
+static uint64_t timer_ticks(void)
+{
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 1000; i++) {
+        uint64_t begin = fb_clock_ticks();
+        uint64_t ticks = fb_clock_ticks() - begin;
+        least = ticks < least ? ticks : least;
+    }
+    return least;
+}
+
+static void introduce(struct fb_replay *replay)
+{
+    struct fb_shared *shared = replay->shared;
+    fb_owner_report(shared);
+    shared->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    shared->cpus_seen = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    replay->purge = (enum fb_purge)shared->purge;
+    bool null = (shared->flags & FB_RUN_NULL) != 0;
+    if (replay->purge == FB_PURGE_DETECT && !null)
+        replay->purge = fb_owner_detect_purge();
+    shared->purge_used = replay->purge;
+    replay->usable_known = !null && fb_owner_knows_usable();
+    shared->timer_ticks = timer_ticks();
+    fb_owner_read_back(shared, replay->purge);
+}
+
+int main(void)
+{
+    struct fb_replay replay = {.shared = map_shared(), .statm_fd = fb_statm_open()};
+    if (replay.shared == NULL)
+        return complain("no shared block: it is started by fragbench, not by hand");
+    if (replay.statm_fd < 0)
+        return complain("cannot open /proc/self/statm");
+    const char *fault = fb_trace_open(FB_FD_TRACE, &replay.trace);
+    if (fault != NULL)
+        return complain(fault);
+    if (replay.trace.header->slot_count > replay.shared->object_count)
+        return complain("the shared block is smaller than the trace needs");
+    place(&replay);
+    introduce(&replay);
+    prefault(&replay);
+    struct fb_bell bell = {.kind = FB_BELL_READY};
+    if (fb_doorbell_ring(&bell, true) != 0)
+        return complain("the harness is gone");
+    fb_replay_run(&replay);
+    bell.kind = FB_BELL_END;
+    (void)fb_doorbell_ring(&bell, false);
+    /* Not exit(): destructors of the allocator under test may print or hang; nothing of ours needs
+     * them. */
+    _exit(0);
+}

@@ -1,0 +1,64 @@
+#include "worker/owner.h"
+
+#include "worker/foreign.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef void any_function(void);
+
+/* The path of the object that defines function; "" when it has none. */
+static const char *object_of(any_function *function)
+{
+    Dl_info info;
+    if (function == NULL || dladdr((void *)(uintptr_t)function, &info) == 0 ||
+        info.dli_fname == NULL)
+        return "";
+    return info.dli_fname;
+}
+
+static bool same_object(any_function *function)
+{
+    const char *owner = object_of(function);
+    return owner[0] != '\0' && strcmp(owner, object_of((any_function *)malloc)) == 0;
+}
+
+void fb_owner_report(struct fb_shared *shared)
+{
+    strncpy(shared->malloc_owner, object_of((any_function *)malloc), FB_OWNER_MAX - 1);
+    strncpy(shared->free_owner, object_of((any_function *)free), FB_OWNER_MAX - 1);
+}
+
+bool fb_owner_knows_usable(void)
+{
+    return same_object((any_function *)malloc_usable_size);
+}
+
+uint64_t fb_owner_usable_bytes(const struct fb_object *objects, uint64_t count)
+{
+    uint64_t total = 0;
+    for (uint64_t i = 0; i < count; i++)
+        if (objects[i].address != NULL)
+            total += malloc_usable_size(objects[i].address);
+    return total;
+}
+
+enum fb_purge fb_owner_detect_purge(void)
+{
+    const struct {
+        any_function *function;
+        enum fb_purge purge;
+    } rows[] = {
+        {(any_function *)mallctl, FB_PURGE_JEMALLOC},
+        {(any_function *)mi_collect, FB_PURGE_MIMALLOC},
+        {(any_function *)MallocExtension_ReleaseFreeMemory, FB_PURGE_TCMALLOC},
+        {(any_function *)malloc_trim, FB_PURGE_GLIBC},
+        {(any_function *)mallopt, FB_PURGE_SCUDO},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (same_object(rows[i].function))
+            return rows[i].purge;
+    return scalable_allocation_command != NULL ? FB_PURGE_TBB : FB_PURGE_NONE;
+}
