@@ -12,6 +12,7 @@
 #define WORD FB_TUNABLE_WORD
 #define WORKER FB_READBACK_WORKER
 #define LDSO FB_READBACK_LDSO
+#define VERBOSE FB_READBACK_VERBOSE
 #define UNREAD FB_READBACK_NONE
 
 /* The GNU C library manual, "Memory Allocation Tunables". A value that does not parse is
@@ -101,46 +102,47 @@ static const struct fb_tunable tcmalloc_tunables[] = {
     {"memfs_limit_mb", NUMBER, "MiB", "", "", UNREAD, false, "most of it"},
 };
 
-/* mimalloc-doc, "Environment Options"; read back by mi_option_get. 2.0.9 renamed reset_delay to
- * decommit_delay and still takes the old name; 2.1 renamed it again, to purge_delay. */
+/* mimalloc-doc, "Environment Options"; read back from its verbose lines. 2.0.9 renamed reset_delay
+ * to decommit_delay and still takes the old name; 2.1 renamed it again, to purge_delay. */
 static const struct fb_tunable mimalloc_tunables[] = {
-    {"reset_delay", NUMBER, "ms", "", "2.0.99", WORKER, false,
+    {"reset_delay", NUMBER, "ms", "", "2.0.99", VERBOSE, false,
      "delay before unused pages are given back, older spelling"},
-    {"decommit_delay", NUMBER, "ms", "2.0.9", "2.0.99", WORKER, false,
+    {"decommit_delay", NUMBER, "ms", "2.0.9", "2.0.99", VERBOSE, false,
      "delay before unused pages are given back"},
-    {"purge_delay", NUMBER, "ms, 0 = at once, -1 = never", "2.1.0", "", WORKER, false,
+    {"purge_delay", NUMBER, "ms, 0 = at once, -1 = never", "2.1.0", "", VERBOSE, false,
      "delay before unused pages are given back"},
-    {"page_reset", BOOL, "0, 1", "", "2.0.99", WORKER, false, "give back the pages of a free page"},
-    {"allow_decommit", BOOL, "0, 1", "2.0.0", "2.0.99", WORKER, false,
+    {"page_reset", BOOL, "0, 1", "", "2.0.99", VERBOSE, false,
+     "give back the pages of a free page"},
+    {"allow_decommit", BOOL, "0, 1", "2.0.0", "2.0.99", VERBOSE, false,
      "whether pages are given back at all"},
-    {"purge_decommits", BOOL, "0, 1", "2.1.0", "", WORKER, false,
+    {"purge_decommits", BOOL, "0, 1", "2.1.0", "", VERBOSE, false,
      "whether giving back decommits or only resets"},
-    {"segment_decommit_delay", NUMBER, "ms", "2.0.0", "2.0.99", WORKER, false,
+    {"segment_decommit_delay", NUMBER, "ms", "2.0.0", "2.0.99", VERBOSE, false,
      "the same for whole segments"},
-    {"decommit_extend_delay", NUMBER, "ms", "2.0.9", "2.0.99", WORKER, false,
+    {"decommit_extend_delay", NUMBER, "ms", "2.0.9", "2.0.99", VERBOSE, false,
      "added for each free in the meantime"},
-    {"purge_extend_delay", NUMBER, "ms", "2.1.0", "", WORKER, false,
+    {"purge_extend_delay", NUMBER, "ms", "2.1.0", "", VERBOSE, false,
      "added for each free in the meantime"},
-    {"abandoned_page_decommit", BOOL, "0, 1", "2.0.0", "2.0.99", WORKER, false,
+    {"abandoned_page_decommit", BOOL, "0, 1", "2.0.0", "2.0.99", VERBOSE, false,
      "give back pages that a finished thread left"},
-    {"abandoned_page_purge", BOOL, "0, 1", "2.1.0", "", WORKER, false,
+    {"abandoned_page_purge", BOOL, "0, 1", "2.1.0", "", VERBOSE, false,
      "give back pages that a finished thread left"},
-    {"eager_commit", BOOL, "0, 1", "", "", WORKER, false, "commit whole segments"},
-    {"eager_commit_delay", NUMBER, "segments", "", "", WORKER, false,
+    {"eager_commit", BOOL, "0, 1", "", "", VERBOSE, false, "commit whole segments"},
+    {"eager_commit_delay", NUMBER, "segments", "", "", VERBOSE, false,
      "first segments of a thread that are not committed eagerly"},
-    {"arena_eager_commit", NUMBER, "0, 1, 2", "2.1.0", "", WORKER, false, "commit whole arenas"},
+    {"arena_eager_commit", NUMBER, "0, 1, 2", "2.1.0", "", VERBOSE, false, "commit whole arenas"},
     {"arena_reserve", BYTES, "bytes", "2.1.0", "", UNREAD, false, "address space of an arena"},
-    {"large_os_pages", BOOL, "0, 1", "", "2.0.99", WORKER, false, "2 MiB pages"},
-    {"allow_large_os_pages", BOOL, "0, 1", "2.1.0", "", WORKER, false, "2 MiB pages"},
-    {"reserve_huge_os_pages", NUMBER, "count", "", "", WORKER, false, "1 GiB pages at start"},
-    {"reserve_huge_os_pages_at", NUMBER, "node", "2.0.0", "", WORKER, false, "on this node"},
+    {"large_os_pages", BOOL, "0, 1", "", "2.0.99", VERBOSE, false, "2 MiB pages"},
+    {"allow_large_os_pages", BOOL, "0, 1", "2.1.0", "", VERBOSE, false, "2 MiB pages"},
+    {"reserve_huge_os_pages", NUMBER, "count", "", "", VERBOSE, false, "1 GiB pages at start"},
+    {"reserve_huge_os_pages_at", NUMBER, "node", "2.0.0", "", VERBOSE, false, "on this node"},
     {"reserve_os_memory", BYTES, "bytes", "2.0.0", "", UNREAD, false, "reserved at start"},
-    {"use_numa_nodes", NUMBER, "count", "", "", WORKER, false, "nodes it believes in"},
-    {"limit_os_alloc", BOOL, "0, 1", "2.0.0", "2.0.99", WORKER, false, "reserved memory only"},
-    {"disallow_os_alloc", BOOL, "0, 1", "2.1.0", "", WORKER, false, "reserved memory only"},
-    {"max_segment_reclaim", NUMBER, "count", "2.0.0", "", WORKER, false,
+    {"use_numa_nodes", NUMBER, "count", "", "", VERBOSE, false, "nodes it believes in"},
+    {"limit_os_alloc", BOOL, "0, 1", "2.0.0", "2.0.99", VERBOSE, false, "reserved memory only"},
+    {"disallow_os_alloc", BOOL, "0, 1", "2.1.0", "", VERBOSE, false, "reserved memory only"},
+    {"max_segment_reclaim", NUMBER, "count", "2.0.0", "", VERBOSE, false,
      "abandoned segments looked at in one go"},
-    {"destroy_on_exit", BOOL, "0, 1", "2.0.9", "", WORKER, false, "release all at exit"},
+    {"destroy_on_exit", BOOL, "0, 1", "2.0.9", "", VERBOSE, false, "release all at exit"},
 };
 
 /* LLVM's ScudoHardenedAllocator document; a wrong key is passed over in silence. */

@@ -35,8 +35,9 @@ enum fb_backend_purge {
 /* How it can be proved that a tunable took effect. */
 enum fb_readback {
     FB_READBACK_NONE = 0, /* cannot be read back: the result says "unverified" */
-    FB_READBACK_WORKER,   /* the worker asks the allocator (mallctl opt.KEY, mi_option_get, …) */
+    FB_READBACK_WORKER,   /* the worker asks the allocator (mallctl opt.KEY, MallocExtension) */
     FB_READBACK_LDSO,     /* ld.so --list-tunables under the same environment */
+    FB_READBACK_VERBOSE,  /* the lines that a verbose start prints (mimalloc) */
 };
 
 /* What a value is, so that a slip is caught before a process is spent on it. */

@@ -14,6 +14,7 @@ void *fb_alloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull
 void *fb_realloc(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
 char *fb_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 /* printf into a new string. */
-char *fb_format(const char *fmt, ...) __attribute__((format(printf, 1, 2), malloc, returns_nonnull));
+char *fb_format(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2), malloc, returns_nonnull));
 
 #endif

@@ -11,8 +11,10 @@ static const char *value_end(const char *text)
     int depth = 0;
     char quote = '\0';
     for (; *text != '\0'; text++) {
-        if (quote != '\0')
-            quote = *text == quote ? '\0' : quote;
+        if (quote != '\0' && *text == quote)
+            quote = '\0';
+        else if (quote != '\0')
+            continue;
         else if (*text == '"' || *text == '\'')
             quote = *text;
         else if (strchr("{[(", *text) != NULL)

@@ -84,7 +84,7 @@ char *fb_exit_help_filter(int key, const char *text, void *input)
 {
     (void)input;
     if (key != ARGP_KEY_HELP_POST_DOC)
-        return (char *)(uintptr_t)text; /* argp frees only what differs from text */
+        return (char *)text; /* argp frees only what differs from text */
     struct fb_buf buf;
     fb_buf_init(&buf, 8192);
     if (text != NULL)

@@ -13,6 +13,7 @@ static const char *const readback_words[] = {
     [FB_READBACK_NONE] = "cannot be read back",
     [FB_READBACK_WORKER] = "read back in the run",
     [FB_READBACK_LDSO] = "read back before the run",
+    [FB_READBACK_VERBOSE] = "read back before the run",
 };
 
 static const char *or_dash(const char *text)

@@ -107,19 +107,25 @@ struct fb_compile_options fb_plan_options(const struct fb_plan_unit *unit, unsig
     return (struct fb_compile_options){.seed = unit->workload->seed + seed, .scale = unit->scale};
 }
 
-/* What a trace may take of the disk that folder is or will be on. */
+/* Cuts path to its parent; a name alone becomes ".". */
+static void cut_to_parent(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        path[0] = '.';
+    path[slash == NULL || slash == path ? 1 : slash - path] = '\0';
+}
+
+/* What a trace may take of the disk that folder is or will be on: the nearest parent that exists.
+ */
 static int disk_budget(const char *folder, uint64_t *bytes, struct fb_error *err)
 {
     char *path = fb_strdup(*folder != '\0' ? folder : ".");
     struct statvfs disk;
     int status = 0;
-    while ((status = statvfs(path, &disk)) != 0 && errno == ENOENT && strcmp(path, ".") != 0) {
-        char *slash = strrchr(path, '/');
-        if (slash == NULL || slash == path)
-            (void)strcpy(path, slash == path ? "/" : ".");
-        else
-            *slash = '\0';
-    }
+    while ((status = statvfs(path, &disk)) != 0 && (errno == ENOENT || errno == ENOTDIR) &&
+           strcmp(path, ".") != 0 && strcmp(path, "/") != 0)
+        cut_to_parent(path);
     if (status != 0)
         (void)fb_fail_errno(err, "cannot ask how much disk is free at \"%s\"", path);
     free(path);

@@ -61,7 +61,7 @@ int fb_trace_file_make(const char *folder, const struct fb_plan_unit *unit, unsi
 void fb_trace_file_close(struct fb_trace_file *file)
 {
     if (file->header != NULL)
-        (void)munmap((void *)(uintptr_t)file->header, file->size_bytes);
+        (void)munmap((void *)file->header, file->size_bytes);
     (void)close(file->fd);
     *file = (struct fb_trace_file){.fd = -1};
 }

@@ -92,7 +92,7 @@ static int resolve(const struct fb_spec *spec, struct fb_contender *out, struct 
     if (contender.tunable_count > 0)
         fb_tunables_prepare(&contender);
     if (contender.tunable_count > 0 && contender.rejected == NULL)
-        fb_tunables_verify_ldso(&contender);
+        fb_tunables_verify(&contender);
     *out = contender;
     return 0;
 }

@@ -32,7 +32,7 @@ struct fb_contender {
     bool needs_real_clock;
     char *rejected; /* NULL, or why a tunable is known to be wrong (unknown key, version, ld.so did
                        not take it) */
-    struct fb_setting *effective; /* read back before the run (FB_READBACK_LDSO) */
+    struct fb_setting *effective; /* read back before the run (FB_READBACK_LDSO, _VERBOSE) */
     size_t effective_count;
 };
 

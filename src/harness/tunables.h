@@ -8,9 +8,10 @@
  * and fills env and needs_real_clock; a fault goes to contender->rejected (env is then empty). */
 void fb_tunables_prepare(struct fb_contender *contender);
 
-/* For ptmalloc2: asks ld.so under env what it made of each value; fills effective, and rejected
- * when one differs. Without an ld.so that lists tunables (before 2.33) nothing is filled in. */
-void fb_tunables_verify_ldso(struct fb_contender *contender);
+/* For allocators that tell their settings by name before a run (ptmalloc2 through ld.so, mimalloc
+ * through its verbose lines): asks under env what became of each value; fills effective, and
+ * rejected when one differs. What they do not tell (ld.so before 2.33) is not filled in. */
+void fb_tunables_verify(struct fb_contender *contender);
 
 /* What the value is for the allocator: bytes without unit, a bool as its style writes it. New
  * string; NULL with *fault (new string) when the value is of another type. */

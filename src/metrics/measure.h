@@ -5,8 +5,8 @@
 
 #include "result/record.h"
 
-#define FB_RATIO_FLOOR_BYTES (UINT64_C(1) << 20) /* ratios are n/a where the denominator is below \
-                                                  */
+/* Ratios are n/a where the denominator is below. */
+#define FB_RATIO_FLOOR_BYTES (UINT64_C(1) << 20)
 #define FB_DRIFT_MIN_ITERATIONS 40
 
 /* Fills values[], na[], kept_phase and the phases' ratio, kept and peaks from

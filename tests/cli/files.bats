@@ -35,10 +35,18 @@ quick() {
 }
 
 @test "a folder that cannot be made: exit 3, named" {
+    quick -o /proc/none/out tiny.yaml
+    assert_status 3
+    assert_contains "$stderr" "/proc/none"
+}
+
+@test "a file where the folder should be: exit 2, named" {
     touch file
     quick -o file/out tiny.yaml
-    assert_status 3
-    assert_contains "$stderr" "file"
+    assert_status 2
+    assert_contains "$stderr" "file is a file"
+    quick -o file tiny.yaml
+    assert_status 2
 }
 
 @test "an export that cannot be made fails before the first cell: exit 3, named" {

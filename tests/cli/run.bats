@@ -110,3 +110,16 @@ load helper
     run --separate-stderr "$FRAGBENCH" run -a ptmalloc2 --verify --layouts 1 --no-timing tiny.yaml
     assert_status 0
 }
+
+@test "the progress line keeps within a narrow terminal" {
+    write_slow
+    run env TERM=xterm script -qec "stty cols 40; '$FRAGBENCH' run -a ptmalloc2 --layouts 1 \
+        --no-timing --scale 0.2 slow.yaml >table.txt" /dev/null
+    assert_status 0
+    assert_contains "$output" "[ 1/1] ptmalloc2"
+    local line
+    while IFS= read -r line; do
+        line=${line//$'\033[K'/}
+        [[ $line != "[ 1/1]"* || ${#line} -lt 40 ]] || fail "${#line} columns: $line"
+    done < <(tr '\r' '\n' <<<"$output")
+}

@@ -141,38 +141,59 @@ static uint64_t *sizes_of(const struct fb_trace *trace, const char *class, uint6
     return sizes;
 }
 
-/* A new class in front of all others, allocated in the middle of theirs. */
-static struct fb_workload with_another_class(struct fb_object_class *classes,
-                                             struct fb_phase *phases,
-                                             struct fb_phase_allocate *allocate)
+/* Room for a copy of the workload with one class more. */
+struct wider {
+    struct fb_object_class classes[16];
+    struct fb_phase phases[8];
+    struct fb_phase_allocate allocate[8][16];
+    struct fb_phase_free free[8][4];
+    struct fb_workload workload;
+};
+
+/* Every class moves up by one, so that nothing may depend on its number. */
+static void copy_phase(struct wider *wider, size_t index)
 {
-    struct fb_workload wider = everything;
-    memcpy(classes, everything.classes, everything.class_count * sizeof *classes);
-    classes[everything.class_count] =
+    struct fb_phase *phase = &wider->phases[index];
+    *phase = everything.phases[index];
+    for (size_t i = 0; i < phase->allocate_count; i++) {
+        wider->allocate[index][i] = phase->allocate[i];
+        wider->allocate[index][i].class_index++;
+    }
+    for (size_t i = 0; i < phase->free_count; i++) {
+        wider->free[index][i] = phase->free[i];
+        wider->free[index][i].class_index++;
+    }
+    phase->allocate = wider->allocate[index];
+    phase->free = wider->free[index];
+}
+
+/* A new class in front of all others, allocated among theirs while serving. */
+static void widen(struct wider *wider)
+{
+    *wider = (struct wider){.workload = everything};
+    wider->classes[0] =
         (struct fb_object_class){.name = "newcomer",
                                  .size = {.kind = FB_DISTRIBUTION_EXPONENTIAL, .a = 500},
                                  .lifetime = FB_LIFETIME_ITERATION};
-    memcpy(phases, everything.phases, everything.phase_count * sizeof *phases);
-    struct fb_phase *serve = &phases[1];
-    allocate[0] = (struct fb_phase_allocate){everything.class_count,
-                                             {.kind = FB_DISTRIBUTION_EXPONENTIAL, .a = 4}};
-    memcpy(allocate + 1, serve->allocate, serve->allocate_count * sizeof *allocate);
-    serve->allocate = allocate;
+    memcpy(wider->classes + 1, everything.classes, everything.class_count * sizeof *wider->classes);
+    for (size_t i = 0; i < everything.phase_count; i++)
+        copy_phase(wider, i);
+    struct fb_phase *serve = &wider->phases[1];
+    memmove(serve->allocate + 1, serve->allocate, serve->allocate_count * sizeof *serve->allocate);
+    serve->allocate[0] =
+        (struct fb_phase_allocate){0, {.kind = FB_DISTRIBUTION_EXPONENTIAL, .a = 4}};
     serve->allocate_count++;
-    wider.classes = classes;
-    wider.class_count++;
-    wider.phases = phases;
-    return wider;
+    wider->workload.classes = wider->classes;
+    wider->workload.class_count++;
+    wider->workload.phases = wider->phases;
 }
 
 static void a_new_class_does_not_shift_the_others(void **state)
 {
     (void)state;
-    struct fb_object_class classes[16];
-    struct fb_phase phases[8];
-    struct fb_phase_allocate allocate[16];
-    struct fb_workload wider = with_another_class(classes, phases, allocate);
-    struct compiled before = compile(&everything, 42), after = compile(&wider, 42);
+    struct wider wider;
+    widen(&wider);
+    struct compiled before = compile(&everything, 42), after = compile(&wider.workload, 42);
     assert_true(after.trace.header->alloc_calls > before.trace.header->alloc_calls);
     static const char *const names[] = {"buffer", "metadata", "cache",
                                         "timed",  "recent",   "aligned"};

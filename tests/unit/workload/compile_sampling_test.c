@@ -199,6 +199,23 @@ static void samples_are_bounded_at_the_worst(void **state)
     compiled_free(&compiled);
 }
 
+static void ten_thousand_iterations_are_all_sampled(void **state)
+{
+    (void)state;
+    static struct fb_object_class none[1];
+    struct fb_phase phases[] = {{.name = "empty", .has_iterations = true, .iterations = 10000}};
+    struct fb_workload workload = {.classes = none, .phases = phases, .phase_count = 1};
+    struct compiled compiled = compile(&workload, 1);
+    assert_int_equal(compiled.trace.header->sample_count,
+                     10000 + compiled.trace.header->checkpoint_count);
+    compiled_free(&compiled);
+    phases[0].iterations = 10001;
+    compiled = compile(&workload, 1);
+    assert_int_equal(compiled.trace.header->sample_count,
+                     5001 + compiled.trace.header->checkpoint_count);
+    compiled_free(&compiled);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +223,7 @@ int main(void)
         cmocka_unit_test(the_peak_is_a_checkpoint),
         cmocka_unit_test(no_volume_goes_by_without_a_sample),
         cmocka_unit_test(iterations_are_sampled_evenly),
+        cmocka_unit_test(ten_thousand_iterations_are_all_sampled),
         cmocka_unit_test(samples_are_bounded),
         cmocka_unit_test(samples_are_bounded_at_the_worst),
     };
