@@ -35,6 +35,7 @@ static int lay_out(struct fb_control *control, const struct fb_run_request *requ
     char text[64];
     control->sample_capacity = request->mode == FB_MODE_TIMING ? 0 : request->trace->sample_count;
     control->object_count = request->trace->slot_count;
+    control->counters_count = request->trace->thread_peak > 0 ? request->trace->thread_peak : 1;
     if (fb_proc_meminfo("MemTotal:", &memory, err) != 0)
         return -1;
     bool fits = place(&total, 1, sizeof(struct fb_shared), page_bytes, &head) &&
@@ -43,7 +44,9 @@ static int lay_out(struct fb_control *control, const struct fb_run_request *requ
                 place(&total, control->object_count, sizeof(struct fb_object), page_bytes,
                       &control->object_offset) &&
                 place(&total, UINT64_C(2) * FB_LATENCY_BUCKETS, sizeof(uint64_t), page_bytes,
-                      &control->latency_offset);
+                      &control->latency_offset) &&
+                place(&total, control->counters_count, sizeof(struct fb_counters), page_bytes,
+                      &control->counters_offset);
     if (!fits || total > memory)
         return fb_fail(err, FB_ERROR_IO,
                        "the trace's object and sample tables do not fit into this machine's %s: "
@@ -89,6 +92,9 @@ static void fill(const struct fb_control *control, const struct fb_run_request *
     shared->object_offset = control->object_offset;
     shared->object_count = control->object_count;
     shared->latency_offset = control->latency_offset;
+    shared->counters_offset = control->counters_offset;
+    shared->counters_count = control->counters_count;
+    shared->pin_cpu = -1;
     shared->total_bytes = control->total_bytes;
     list_keys(shared, request->contender);
     shared->ready = 1;

@@ -57,8 +57,8 @@ void fb_run_sample(struct fb_run *run)
     run->outside[run->outside_count++] = (struct fb_point){
         .t_ns = now_ns - run->ready_ns,
         .footprint_bytes = statm.resident_bytes - statm.shared_bytes,
-        .live_bytes = atomic_load_explicit(&shared->live_bytes, memory_order_relaxed),
-        .touched_bytes = atomic_load_explicit(&shared->touched_bytes, memory_order_relaxed),
+        .live_bytes = fb_shared_live_bytes(shared),
+        .touched_bytes = fb_shared_touched_bytes(shared),
         .volume_bytes = last_volume(run),
         .iteration = atomic_load_explicit(&shared->iteration, memory_order_relaxed),
         .phase = atomic_load_explicit(&shared->phase, memory_order_relaxed),

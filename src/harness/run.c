@@ -120,6 +120,8 @@ int fb_run_start(struct fb_run *run, const struct fb_run_request *request,
                            .control.fd = -1};
     fb_buf_init(&run->text, OUTPUT_KEPT);
     int result = fb_control_open(&run->control, request, err);
+    if (result == 0 && request->trace->thread_peak > 1 && request->order == FB_ORDER_LOCKSTEP)
+        run->control.shared->pin_cpu = bench->pin_cpu;
     if (result == 0)
         result = open_ends(run, &ends, err);
     if (result == 0)
@@ -215,12 +217,12 @@ void fb_run_watch(struct fb_run *run)
 
 void fb_run_progress(const struct fb_run *run, struct fb_run_progress *out)
 {
-    const struct fb_shared *shared = run->control.shared;
+    struct fb_shared *shared = run->control.shared;
     *out = (struct fb_run_progress){
         .request = run->request,
         .ops_done = atomic_load_explicit(&shared->op_index, memory_order_relaxed),
         .ops_total = run->request->trace->op_count,
-        .live_bytes = atomic_load_explicit(&shared->live_bytes, memory_order_relaxed),
+        .live_bytes = fb_shared_live_bytes(shared),
         .footprint_bytes =
             atomic_load_explicit(&shared->last_footprint_bytes, memory_order_relaxed),
         .phase = atomic_load_explicit(&shared->phase, memory_order_relaxed),

@@ -19,6 +19,7 @@ struct fb_control {
     uint64_t sample_offset, sample_capacity;
     uint64_t object_offset, object_count;
     uint64_t latency_offset;
+    uint64_t counters_offset, counters_count;
     uint64_t total_bytes;
 };
 
@@ -75,6 +76,7 @@ struct fb_run {
 struct fb_bench {
     char worker[4096], clock_library[4096];
     char thp_enabled[16];
+    int pin_cpu; /* where the next run's threads take turns; −1: nowhere in particular */
 };
 
 /* Starts a worker. -1: the harness's own trouble; nothing is left behind then. */

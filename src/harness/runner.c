@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +68,29 @@ static int report_refusal(struct runner *runner, const struct fb_run_request *re
     return report(runner, request, &outcome, err);
 }
 
+/* Threads that take turns run on one CPU each cell, three times as fast as on two: the one that
+ * fewest of the running cells were given. */
+static int least_pinned_cpu(const struct runner *runner)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return -1;
+    int best = -1;
+    size_t best_count = SIZE_MAX;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed))
+            continue;
+        size_t count = 0;
+        for (size_t i = 0; i < runner->running; i++)
+            count += runner->runs[i].control.shared->pin_cpu == cpu;
+        if (count < best_count) {
+            best = cpu;
+            best_count = count;
+        }
+    }
+    return best;
+}
+
 static int start_more(struct runner *runner, struct fb_error *err)
 {
     while (runner->running < runner->parallel && runner->next < runner->count &&
@@ -78,6 +103,7 @@ static int start_more(struct runner *runner, struct fb_error *err)
                 return -1;
             continue;
         }
+        runner->bench.pin_cpu = least_pinned_cpu(runner);
         if (fb_run_start(&runner->runs[runner->running], request, &runner->bench, err) != 0)
             return -1;
         runner->running++;

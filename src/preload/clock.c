@@ -14,7 +14,7 @@
  *
  * No allocation, no lock, no dlsym before main (dlsym's failure path allocates).
  */
-#include "trace/shared.h"
+#include "preload/block.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -64,15 +64,18 @@ static struct fb_shared *look(void)
     return found;
 }
 
+struct fb_shared *fb_preload_block(void)
+{
+    struct fb_shared *shared = atomic_load_explicit(&state.shared, memory_order_acquire);
+    if (__builtin_expect(shared == NULL, false) && !atomic_load(&state.looked))
+        shared = look();
+    return shared;
+}
+
 /* The block under the virtual clock, else NULL. */
 static inline struct fb_shared *virtual_block(void)
 {
-    struct fb_shared *shared = atomic_load_explicit(&state.shared, memory_order_acquire);
-    if (__builtin_expect(shared == NULL, false)) {
-        if (atomic_load(&state.looked))
-            return NULL;
-        shared = look();
-    }
+    struct fb_shared *shared = fb_preload_block();
     if (shared == NULL || shared->clock_mode != FB_CLOCK_VIRTUAL || shared->mode == FB_MODE_TIMING)
         return NULL;
     return shared;

@@ -9,10 +9,21 @@
  * Objects live in slots. A slot is reused after its object is freed, so the
  * object table stays as small as the largest number of objects alive at once.
  *
- * Threads: one stream of ops each. Stream 0 is the worker's main thread. In
- * lockstep a TURN op ends a stream's turn and names the stream that goes next;
- * where order is free, an op on an object of another stream waits for it
- * (FB_OP_FLAG_FOREIGN).
+ * Threads: one stream of ops each, a thread is one life of one stream. Stream 0 is the
+ * worker's main thread; it starts, parks and joins the others and takes the checkpoints. Two
+ * orders run the same trace:
+ *   lockstep  one thread runs at a time. TURN ends a stream's turn and names the one that
+ *             goes next; a stream that was just started waits for its first turn. PARK,
+ *             RESUME and AWAIT do nothing: the turns say it all.
+ *   free      threads run at once. TURN does nothing unless it is strict. PARK waits until
+ *             the main thread's RESUME, AWAIT waits until that stream is parked (or has
+ *             ended), THREAD_JOIN until it has ended. An op on an object that another stream
+ *             allocated (FOREIGN) waits for the object.
+ * JOIN in lockstep hands the turn to the stream, which has nothing left but its END, so that
+ * the thread's exit happens inside its own turn, and goes on after pthread_join.
+ * Slots freed by one stream are used again within the phase by that stream only, those of
+ * shared classes not at all, so waiting for an object cannot confuse it with another one. At
+ * a phase's end every thread has been awaited, and all slots may be used by all.
  */
 #ifndef FB_TRACE_FORMAT_H
 #define FB_TRACE_FORMAT_H
@@ -35,17 +46,26 @@ enum fb_op_kind {
     FB_OP_ITERATION,    /* arg = iteration index in the phase; ends a degraded iteration */
     FB_OP_SAMPLE,       /* flags = enum fb_sample_reason; read footprint and live together */
     FB_OP_CHECKPOINT,   /* flags = enum fb_checkpoint_kind; arg = phase index */
-    FB_OP_PURGE,        /* give back what can be: each live thread, then once globally */
-    FB_OP_HEARTBEAT,    /* each live thread: 4 pairs of 64 B and one pair of 64 KiB */
-    FB_OP_TURN,         /* lockstep: arg = stream that goes next */
-    FB_OP_THREAD_START, /* arg = stream */
-    FB_OP_THREAD_JOIN,  /* arg = stream */
-    FB_OP_SCOPE_BEGIN,  /* arg = nesting depth before */
-    FB_OP_SCOPE_END,
+    FB_OP_PURGE,        /* give back what can be: this thread's caches, then globally */
+    FB_OP_HEARTBEAT,    /* 4 pairs of 64 B and one pair of 64 KiB */
+    FB_OP_TURN,         /* arg = stream that goes next */
+    FB_OP_THREAD_START, /* main only: arg = stream */
+    FB_OP_THREAD_JOIN,  /* main only: arg = stream */
+    FB_OP_PARK,         /* not main: wait until resumed */
+    FB_OP_RESUME,       /* main only: arg = stream, which is parked or will be */
+    FB_OP_AWAIT,        /* main only: arg = stream; wait until it is parked */
+    FB_OP_HOLD,         /* remember the time: a SLEEP with SINCE_HOLD counts from here */
+    FB_OP_SCOPE_BEGIN,  /* arg = nesting depth before, from 0 */
+    FB_OP_SCOPE_END,    /* arg = nesting depth after */
     FB_OP_KIND_COUNT
 };
 
-#define FB_OP_FLAG_FOREIGN 1U /* the object comes from another stream */
+/* FREE, REALLOC: another stream allocated the object, which is of a shared class. */
+#define FB_OP_FLAG_FOREIGN 1U
+#define FB_OP_FLAG_SCOPE 2U      /* ALLOC, FREE: an object of the innermost open scope */
+#define FB_OP_FLAG_STRICT 4U     /* TURN: followed in free order, too */
+#define FB_OP_FLAG_SINCE_HOLD 8U /* SLEEP: until arg ns after this stream's last HOLD */
+#define FB_OP_FLAG_OWN 16U       /* PURGE: this thread's caches only, no global purge */
 
 struct fb_op {
     uint8_t kind;
@@ -67,7 +87,9 @@ struct fb_trace_class {
     uint8_t call;  /* enum fb_call */
     uint8_t touch; /* enum fb_touch */
     uint8_t kept;  /* 1 = lifetime: run, stays through the retained_* measurements */
-    uint8_t pad[5];
+    uint8_t
+        shared; /* 1 = some object of it is freed by another stream: allocations are announced */
+    uint8_t pad[4];
     uint64_t align; /* for FB_CALL_ALIGNED: a power of two ≥ 8 */
     uint64_t touch_share;
 };
@@ -130,7 +152,9 @@ struct fb_trace_header {
     /* The cost model that times were computed with. */
     uint64_t cost_op_ns;        /* per allocator call */
     uint64_t cost_bytes_per_us; /* touched bytes */
-    uint64_t reserved[8];
+    uint32_t thread_peak;       /* most threads alive at once, main included; 1: single-threaded */
+    uint32_t turn_ops; /* allocator calls after which a turn passes on, 0 when single-threaded */
+    uint64_t reserved[7];
 };
 
 /* T's rule, shared by compiler and worker: bytes of a block of `size` that its

@@ -4,7 +4,7 @@
  * it never counts as the allocator's.
  *
  * Layout: this struct, then (at the offsets it holds) the sample array, the
- * object table, the latency histogram. The harness fills the "in" part before
+ * object table, the latency histogram, the actors' counters. The harness fills the "in" part before
  * exec; the worker owns the "out" part until it has died; the clock words are
  * read by the clock library and advanced by whichever worker thread has the turn.
  *
@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define FB_SHARED_MAGIC 0x444552414853424dULL
-#define FB_SHARED_VERSION 1U
+#define FB_SHARED_VERSION 2U
 
 /* Fixed descriptors in the worker. */
 enum { FB_FD_SHARED = 3, FB_FD_TRACE = 4, FB_FD_DOORBELL = 5 };
@@ -67,11 +67,13 @@ struct fb_sample {
     uint32_t reason; /* enum fb_sample_reason */
 };
 
-/* One row of the object table, by slot; address NULL = no object. */
+/* One row of the object table, by slot; address NULL = no object, FB_OBJECT_REFUSED = its
+ * allocation was refused or skipped, and another thread may be waiting to free it. */
 struct fb_object {
     void *address;
     uint64_t size_class; /* size << 16 | class index */
 };
+#define FB_OBJECT_REFUSED ((void *)(uintptr_t)16)
 #define FB_OBJECT_PACK(size, class_index) ((uint64_t)(size) << 16 | (class_index))
 #define FB_OBJECT_SIZE(packed) ((packed) >> 16)
 #define FB_OBJECT_CLASS(packed) ((uint16_t)(packed))
@@ -100,6 +102,18 @@ static inline uint64_t fb_latency_ticks(uint32_t bucket)
     return (UINT64_C(1) << log2) + ((uint64_t)(bucket & 31U) << (log2 - 5U));
 }
 
+/* One thread's counters, a cache line each: a counter that threads share caps replay at some
+ * 60 million ops a second for two threads. live and touched go below 0 in a thread that frees
+ * what others allocated; their sums are right. A finished thread's row goes on with the next one.
+ */
+struct fb_counters {
+    _Alignas(64) _Atomic int64_t live_bytes;
+    _Atomic int64_t touched_bytes;
+    _Atomic uint64_t volume_bytes;
+    _Atomic uint64_t ops_done;
+    _Atomic uint64_t op_index; /* of a thread that does not publish into fb_shared */
+};
+
 #define FB_OWNER_MAX 256
 #define FB_READBACK_MAX 1024
 
@@ -114,11 +128,12 @@ struct fb_shared {
     uint32_t mode;       /* enum fb_run_mode */
     uint32_t flags;      /* FB_RUN_* */
     uint32_t purge;      /* enum fb_purge */
-    uint32_t pad0;
+    int32_t pin_cpu; /* lockstep with threads: run here once the allocator counted CPUs; −1: no */
     uint64_t brk_shift_bytes; /* the layout: moved by the clock library's constructor */
     uint64_t sample_offset, sample_capacity;
     uint64_t object_offset, object_count;
     uint64_t latency_offset; /* FB_LATENCY_BUCKETS × uint64_t, then the same for frees */
+    uint64_t counters_offset, counters_count; /* struct fb_counters, one a thread alive at once */
     uint64_t total_bytes;
     char readback_keys[FB_READBACK_MAX]; /* "\n"-separated tunables to read back */
 
@@ -128,9 +143,8 @@ struct fb_shared {
     _Atomic uint64_t sleep_calls;         /* sleeps of the allocator's answered virtually */
 
     /* out: progress, written without order; good enough for a progress line */
-    _Alignas(64) _Atomic uint64_t op_index;
-    _Atomic uint64_t live_bytes;
-    _Atomic uint64_t touched_bytes;
+    _Alignas(
+        64) _Atomic uint64_t op_index; /* lockstep: of the thread that has the turn; free: main's */
     _Atomic uint64_t iteration;
     _Atomic uint32_t phase;
     _Atomic uint32_t sample_used;
@@ -161,6 +175,39 @@ struct fb_shared {
     uint64_t timer_ticks; /* cost of reading the tick counter twice, median */
     uint64_t minor_faults, major_faults, user_ns, system_ns; /* over the phases, this process */
 };
+
+static inline struct fb_counters *fb_shared_counters(struct fb_shared *shared)
+{
+    return (struct fb_counters *)(void *)((char *)shared + shared->counters_offset);
+}
+
+/* The sums over all threads: exact in lockstep, a moment's mixture where threads run at once. */
+static inline uint64_t fb_shared_live_bytes(struct fb_shared *shared)
+{
+    int64_t sum = 0;
+    for (uint64_t i = 0; i < shared->counters_count; i++)
+        sum +=
+            atomic_load_explicit(&fb_shared_counters(shared)[i].live_bytes, memory_order_relaxed);
+    return sum > 0 ? (uint64_t)sum : 0;
+}
+
+static inline uint64_t fb_shared_touched_bytes(struct fb_shared *shared)
+{
+    int64_t sum = 0;
+    for (uint64_t i = 0; i < shared->counters_count; i++)
+        sum += atomic_load_explicit(&fb_shared_counters(shared)[i].touched_bytes,
+                                    memory_order_relaxed);
+    return sum > 0 ? (uint64_t)sum : 0;
+}
+
+static inline uint64_t fb_shared_volume_bytes(struct fb_shared *shared)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < shared->counters_count; i++)
+        sum +=
+            atomic_load_explicit(&fb_shared_counters(shared)[i].volume_bytes, memory_order_relaxed);
+    return sum;
+}
 
 enum fb_bell_kind { FB_BELL_READY = 1, FB_BELL_CHECKPOINT, FB_BELL_END };
 

@@ -20,6 +20,10 @@ FB_WEAK void mi_collect(bool force);
 FB_WEAK int mi_version(void);
 /* oneTBB */
 FB_WEAK int scalable_allocation_command(int command, void *param);
+/* the scope contract, allocators/include/fragbench/scope.h */
+FB_WEAK void fragbench_scope_begin(void);
+FB_WEAK void *fragbench_scope_alloc(size_t size, size_t align);
+FB_WEAK void fragbench_scope_end(void);
 /* glibc and scudo */
 FB_WEAK int malloc_trim(size_t pad);
 FB_WEAK int mallopt(int param, int value);

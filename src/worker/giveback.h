@@ -4,7 +4,9 @@
 
 #include "trace/shared.h"
 
-/* Frees this thread's cache, then purges globally. Nothing when the kind has no interface. */
+/* Empties the calling thread's cache. Nothing when the kind has no interface. */
+void fb_giveback_own(enum fb_purge kind);
+/* Purges globally. */
 void fb_giveback(enum fb_purge kind);
 
 #endif

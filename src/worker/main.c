@@ -64,6 +64,7 @@ static void place(struct fb_replay *replay)
     replay->objects = (struct fb_object *)(void *)(base + replay->shared->object_offset);
     replay->alloc_latency = (uint64_t *)(void *)(base + replay->shared->latency_offset);
     replay->free_latency = replay->alloc_latency + FB_LATENCY_BUCKETS;
+    replay->counters = fb_shared_counters(replay->shared);
 }
 
 static uint64_t timer_ticks(void)
@@ -89,6 +90,7 @@ static void introduce(struct fb_replay *replay)
         replay->purge = fb_owner_detect_purge();
     shared->purge_used = replay->purge;
     replay->usable_known = !null && fb_owner_knows_usable();
+    replay->scopes = !null && fb_owner_knows_scopes();
     shared->timer_ticks = timer_ticks();
     fb_owner_read_back(shared, replay->purge);
 }
@@ -105,6 +107,9 @@ int main(void)
         return complain(fault);
     if (replay.trace.header->slot_count > replay.shared->object_count)
         return complain("the shared block is smaller than the trace needs");
+    uint64_t threads = replay.trace.header->thread_peak;
+    if (threads > replay.shared->counters_count)
+        return complain("the shared block has room for fewer threads than the trace needs");
     place(&replay);
     introduce(&replay);
     prefault(&replay);

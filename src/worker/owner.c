@@ -36,11 +36,18 @@ bool fb_owner_knows_usable(void)
     return same_object((any_function *)malloc_usable_size);
 }
 
+bool fb_owner_knows_scopes(void)
+{
+    return same_object((any_function *)fragbench_scope_begin) &&
+           same_object((any_function *)fragbench_scope_alloc) &&
+           same_object((any_function *)fragbench_scope_end);
+}
+
 uint64_t fb_owner_usable_bytes(const struct fb_object *objects, uint64_t count)
 {
     uint64_t total = 0;
     for (uint64_t i = 0; i < count; i++)
-        if (objects[i].address != NULL)
+        if ((uintptr_t)objects[i].address > (uintptr_t)FB_OBJECT_REFUSED)
             total += malloc_usable_size(objects[i].address);
     return total;
 }

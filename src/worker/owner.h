@@ -11,6 +11,8 @@ void fb_owner_report(struct fb_shared *shared);
 /* Whether malloc_usable_size comes from the library that answers malloc (asking another
  * library about a foreign block crashes). */
 bool fb_owner_knows_usable(void);
+/* Whether the library that answers malloc exports the scope contract. */
+bool fb_owner_knows_scopes(void);
 /* Σ malloc_usable_size over the live objects of the table. */
 uint64_t fb_owner_usable_bytes(const struct fb_object *objects, uint64_t count);
 /* FB_PURGE_DETECT → by which interfaces the answering library exports. */

@@ -65,7 +65,7 @@ static const struct fb_key keys[] = {
      "How many objects of each class every iteration allocates: a count or a distribution.",
      "allocate: {metadata: 2000, buffer: 1}"},
     {"phase", "free", "a mapping of objects to all or a share", "",
-     "What each iteration frees of objects with lifetime: manual.", "free: {kept: 90%}"},
+     "What the phase frees first, of objects with lifetime: manual, before it allocates.", "free: {kept: 90%}"},
     {"phase", "mix", "interleaved or sequential", "interleaved",
      "Classes of one iteration in an order drawn from the seed, or one class after the other.",
      "mix: sequential"},

@@ -63,8 +63,8 @@ static double bare_loop_ns(const struct fb_op *ops, size_t count)
 static double replay_ns(const struct fb_op *ops, size_t count, uint32_t flags)
 {
     static const struct fb_trace_class class = {.name = "metadata", .touch = FB_TOUCH_PAGES};
-    struct worker_run run = {.ops = ops,
-                             .op_count = count,
+    struct worker_run run = {.streams = {{ops, count}},
+                             .stream_count = 1,
                              .classes = &class,
                              .class_count = 1,
                              .slot_count = SLOTS,

@@ -2,7 +2,7 @@
 # `check`: numbers by hand calculation, all faults of all files, refusals.
 
 bats_require_minimum_version 1.5.0
-load helper
+load common
 
 # tiny.yaml: 1 + 10 × 100 = 1,001 objects; 1,000 are freed again: 2,001 operations.
 # Allocated: 1 MiB + 1,000 KiB = 2,072,576 B = 1.977 MiB. Peak live: 1 MiB + 100 KiB = 1.098 MiB.

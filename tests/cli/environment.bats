@@ -2,7 +2,7 @@
 # What the shell exports must not reach a cell.
 
 bats_require_minimum_version 1.5.0
-load helper
+load common
 
 @test "allocator variables of the shell change nothing" {
     "$FRAGBENCH" run --layouts 1 --no-timing -o clean tiny.yaml

@@ -2,7 +2,7 @@
 # Folders, overwriting, full disks.
 
 bats_require_minimum_version 1.5.0
-load helper
+load common
 
 quick() {
     run --separate-stderr "$FRAGBENCH" run -a ptmalloc2 --layouts 1 --no-timing "$@"

@@ -2,7 +2,7 @@
 # Ctrl-C: what was measured is kept, and neither a process nor a temporary file is left.
 
 bats_require_minimum_version 1.5.0
-load helper
+load common
 
 # Starts a slow run in the background and waits until its first worker is there. A background job of a
 # script has SIGINT ignored, which env undoes.

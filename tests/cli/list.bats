@@ -2,7 +2,7 @@
 # `list` and `doctor`.
 
 bats_require_minimum_version 1.5.0
-load helper
+load common
 
 @test "list without a topic or with an unknown one: exit 2" {
     run --separate-stderr "$FRAGBENCH" list

@@ -2,7 +2,7 @@
 # What a cell can end in, and the exit code that follows. Every failure is a row; the others run.
 
 bats_require_minimum_version 1.5.0
-load helper
+load common
 
 cell_status() { # ID-PART
     jq -r --arg part "$1" '.cells[] | select(.id | contains($part)) | .status' out/result.json

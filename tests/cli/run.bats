@@ -2,7 +2,7 @@
 # `run`: the table, the result folder, purity of stdout, escape codes.
 
 bats_require_minimum_version 1.5.0
-load helper
+load common
 
 @test "a run: table on stdout, result folder, latest" {
     run --separate-stderr "$FRAGBENCH" run -a ptmalloc2 --layouts 2 tiny.yaml

@@ -2,7 +2,7 @@
 # Which cells there are: contenders, parameters, seeds, repeats.
 
 bats_require_minimum_version 1.5.0
-load helper
+load common
 
 @test "--dry-run prints the cell ids and makes nothing" {
     run --separate-stderr "$FRAGBENCH" run --dry-run -a ptmalloc2,null -L count=10,20 tiny.yaml

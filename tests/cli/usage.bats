@@ -2,7 +2,7 @@
 # Bad command lines, help and version.
 
 bats_require_minimum_version 1.5.0
-load helper
+load common
 
 @test "no command: usage on stderr, exit 2" {
     run --separate-stderr "$FRAGBENCH"

@@ -42,8 +42,8 @@ static struct fb_op mark(enum fb_op_kind kind, uint64_t arg)
 
 static struct worker_run run_ops(const struct fb_op *ops, size_t count, struct worker_run options)
 {
-    options.ops = ops;
-    options.op_count = count;
+    options.streams[0] = (struct worker_stream){ops, count};
+    options.stream_count = 1;
     options.classes = classes;
     options.class_count = COUNT(classes);
     options.slot_count = 16;
@@ -63,10 +63,10 @@ static void footprint_follows_touched_pages_and_live_bytes_follow_requests(void 
 {
     (void)state;
     const struct fb_op ops[] = {
-        mark(FB_OP_PHASE_BEGIN, 0), mark(FB_OP_SAMPLE, 0),      alloc(0, TOUCHED, 64 * MIB),
+        mark(FB_OP_PHASE_BEGIN, 0), mark(FB_OP_SAMPLE, 0),         alloc(0, TOUCHED, 64 * MIB),
         mark(FB_OP_SAMPLE, 0),      alloc(1, UNTOUCHED, 64 * MIB), mark(FB_OP_SAMPLE, 0),
-        alloc(2, HALF, 64 * MIB),   mark(FB_OP_SAMPLE, 0),      release(0, TOUCHED),
-        mark(FB_OP_SAMPLE, 0),      mark(FB_OP_PHASE_END, 0),   mark(FB_OP_END, 0)};
+        alloc(2, HALF, 64 * MIB),   mark(FB_OP_SAMPLE, 0),         release(0, TOUCHED),
+        mark(FB_OP_SAMPLE, 0),      mark(FB_OP_PHASE_END, 0),      mark(FB_OP_END, 0)};
     struct worker_run run = run_ops(ops, COUNT(ops), (struct worker_run){0});
     assert_int_equal(run.shared->end, FB_WORKER_DONE);
     assert_int_equal(run.shared->ops_done, 4);
@@ -86,11 +86,11 @@ static void footprint_follows_touched_pages_and_live_bytes_follow_requests(void 
 static void under_null_nothing_is_allocated(void **state)
 {
     (void)state;
-    const struct fb_op ops[] = {
-        mark(FB_OP_PHASE_BEGIN, 0),  mark(FB_OP_SAMPLE, 0),  alloc(0, TOUCHED, 64 * MIB),
-        mark(FB_OP_SAMPLE, 0),       release(0, TOUCHED),    mark(FB_OP_HEARTBEAT, 0),
-        mark(FB_OP_PURGE, 0),        mark(FB_OP_SAMPLE, 0),  mark(FB_OP_PHASE_END, 0),
-        mark(FB_OP_END, 0)};
+    const struct fb_op ops[] = {mark(FB_OP_PHASE_BEGIN, 0),  mark(FB_OP_SAMPLE, 0),
+                                alloc(0, TOUCHED, 64 * MIB), mark(FB_OP_SAMPLE, 0),
+                                release(0, TOUCHED),         mark(FB_OP_HEARTBEAT, 0),
+                                mark(FB_OP_PURGE, 0),        mark(FB_OP_SAMPLE, 0),
+                                mark(FB_OP_PHASE_END, 0),    mark(FB_OP_END, 0)};
     struct worker_run run = run_ops(ops, COUNT(ops), (struct worker_run){.flags = FB_RUN_NULL});
     assert_int_equal(run.samples[1].live_bytes, 64 * MIB);
     assert_in_range(run.samples[1].footprint_bytes, 1, 300 * 1024);
@@ -101,16 +101,11 @@ static void under_null_nothing_is_allocated(void **state)
 static void virtual_time_is_the_cost_model_and_the_pauses(void **state)
 {
     (void)state;
-    const struct fb_op ops[] = {mark(FB_OP_PHASE_BEGIN, 0),
-                                alloc(0, TOUCHED, 8 * MIB),
-                                mark(FB_OP_SAMPLE, 0),
-                                mark(FB_OP_PACE, 600 * 1000 * 1000),
-                                mark(FB_OP_SAMPLE, 0),
-                                release(0, TOUCHED),
-                                mark(FB_OP_SLEEP, 1000),
-                                mark(FB_OP_PACE, 5),
-                                mark(FB_OP_SAMPLE, 0),
-                                mark(FB_OP_PHASE_END, 0),
+    const struct fb_op ops[] = {mark(FB_OP_PHASE_BEGIN, 0), alloc(0, TOUCHED, 8 * MIB),
+                                mark(FB_OP_SAMPLE, 0),      mark(FB_OP_PACE, 600 * 1000 * 1000),
+                                mark(FB_OP_SAMPLE, 0),      release(0, TOUCHED),
+                                mark(FB_OP_SLEEP, 1000),    mark(FB_OP_PACE, 5),
+                                mark(FB_OP_SAMPLE, 0),      mark(FB_OP_PHASE_END, 0),
                                 mark(FB_OP_END, 0)};
     struct worker_run run = run_ops(ops, COUNT(ops), (struct worker_run){0});
     assert_int_equal(run.samples[0].t_ns, 100 + 8 * MIB * 1000 / 8000);
@@ -222,7 +217,7 @@ static void the_answering_library_is_named_and_tunables_are_read_back(void **sta
     assert_string_equal(run.shared->free_owner, JEMALLOC);
     assert_int_equal(run.shared->purge_used, FB_PURGE_JEMALLOC);
     assert_string_equal(run.shared->readback, "dirty_decay_ms=123\nnarenas=3\nmetadata_thp=auto\n"
-                                             "background_thread=false\nno_such=!missing\n");
+                                              "background_thread=false\nno_such=!missing\n");
     worker_run_deinit(&run);
 
     run = run_ops(ops, COUNT(ops), (struct worker_run){0});
@@ -235,12 +230,20 @@ static void allocators_read_the_virtual_clock_and_see_pauses(void **state)
 {
     (void)state;
     require(JEMALLOC);
-    const struct fb_op ops[] = {
-        mark(FB_OP_PHASE_BEGIN, 0), alloc(0, TOUCHED, 6 * MIB), release(0, TOUCHED),
-        mark(FB_OP_SAMPLE, 0),      mark(FB_OP_HEARTBEAT, 0),   mark(FB_OP_SAMPLE, 0),
-        mark(FB_OP_SLEEP, UINT64_C(30) * 1000 * 1000 * 1000),   alloc(1, TOUCHED, 6 * MIB),
-        release(1, TOUCHED),        mark(FB_OP_SAMPLE, 0),      mark(FB_OP_PURGE, 0),
-        mark(FB_OP_SAMPLE, 0),      mark(FB_OP_PHASE_END, 0),   mark(FB_OP_END, 0)};
+    const struct fb_op ops[] = {mark(FB_OP_PHASE_BEGIN, 0),
+                                alloc(0, TOUCHED, 6 * MIB),
+                                release(0, TOUCHED),
+                                mark(FB_OP_SAMPLE, 0),
+                                mark(FB_OP_HEARTBEAT, 0),
+                                mark(FB_OP_SAMPLE, 0),
+                                mark(FB_OP_SLEEP, UINT64_C(30) * 1000 * 1000 * 1000),
+                                alloc(1, TOUCHED, 6 * MIB),
+                                release(1, TOUCHED),
+                                mark(FB_OP_SAMPLE, 0),
+                                mark(FB_OP_PURGE, 0),
+                                mark(FB_OP_SAMPLE, 0),
+                                mark(FB_OP_PHASE_END, 0),
+                                mark(FB_OP_END, 0)};
     struct worker_run run = run_ops(ops, COUNT(ops), (struct worker_run){.allocator = JEMALLOC});
     assert_true(run.shared->clock_calls > 0);
     assert_true(run.samples[0].footprint_bytes > 6 * MIB);

@@ -11,13 +11,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            perror(#condition);                                                                    \
-            abort();                                                                               \
-        }                                                                                          \
+#define REQUIRE(condition)      \
+    do {                        \
+        if (!(condition)) {     \
+            perror(#condition); \
+            abort();            \
+        }                       \
     } while (0)
+
+static uint32_t threads_of(const struct worker_run *run)
+{
+    return run->thread_peak > 0 ? run->thread_peak : run->stream_count;
+}
 
 static int write_trace(const struct worker_run *run, uint64_t *samples)
 {
@@ -25,24 +30,30 @@ static int write_trace(const struct worker_run *run, uint64_t *samples)
                                      .version = FB_TRACE_VERSION,
                                      .class_count = run->class_count,
                                      .phase_count = 1,
-                                     .stream_count = 1,
-                                     .op_count = run->op_count,
+                                     .stream_count = run->stream_count,
+                                     .thread_peak = threads_of(run),
                                      .slot_count = run->slot_count,
                                      .cost_op_ns = 100,
                                      .cost_bytes_per_us = 8000};
-    for (size_t i = 0; i < run->op_count; i++)
-        *samples += run->ops[i].kind == FB_OP_SAMPLE || run->ops[i].kind == FB_OP_CHECKPOINT;
+    struct fb_trace_stream streams[32] = {0};
+    for (uint32_t s = 0; s < run->stream_count; s++) {
+        streams[s].op_count = run->streams[s].count;
+        header.op_count += run->streams[s].count;
+        for (size_t i = 0; i < run->streams[s].count; i++)
+            *samples += run->streams[s].ops[i].kind == FB_OP_SAMPLE ||
+                        run->streams[s].ops[i].kind == FB_OP_CHECKPOINT;
+    }
     header.sample_count = *samples;
     struct fb_trace_phase phase = {.name = "work",
                                    .fail_on_refusal = (uint8_t)(run->fail_on_refusal != 0)};
-    struct fb_trace_stream stream = {.op_count = run->op_count};
     int fd = memfd_create("trace", 0);
     REQUIRE(fd >= 0);
     struct fb_trace_writer *writer = NULL;
     struct fb_error err = {0};
-    REQUIRE(fb_trace_writer_open(&writer, fd, &header, run->classes, &phase, &stream, &err) == 0);
-    for (size_t i = 0; i < run->op_count; i++)
-        fb_trace_writer_op(writer, 0, run->ops[i]);
+    REQUIRE(fb_trace_writer_open(&writer, fd, &header, run->classes, &phase, streams, &err) == 0);
+    for (uint32_t s = 0; s < run->stream_count; s++)
+        for (size_t i = 0; i < run->streams[s].count; i++)
+            fb_trace_writer_op(writer, s, run->streams[s].ops[i]);
     REQUIRE(fb_trace_writer_close(writer, &err) == 0);
     return fd;
 }
@@ -56,6 +67,8 @@ static struct fb_shared *make_shared(const struct worker_run *run, uint64_t samp
     at += (run->slot_count * sizeof(struct fb_object) + 4095) & ~UINT64_C(4095);
     uint64_t latency_offset = at;
     at += 2 * FB_LATENCY_BUCKETS * sizeof(uint64_t);
+    uint64_t counters_offset = at;
+    at += (threads_of(run) * sizeof(struct fb_counters) + 4095) & ~UINT64_C(4095);
     *fd = memfd_create("shared", 0);
     REQUIRE(*fd >= 0 && ftruncate(*fd, (off_t)at) == 0);
     struct fb_shared *shared = mmap(NULL, at, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
@@ -72,6 +85,10 @@ static struct fb_shared *make_shared(const struct worker_run *run, uint64_t samp
     shared->object_offset = object_offset;
     shared->object_count = run->slot_count;
     shared->latency_offset = latency_offset;
+    shared->counters_offset = counters_offset;
+    shared->counters_count = threads_of(run);
+    shared->order = run->order;
+    shared->pin_cpu = -1;
     shared->total_bytes = at;
     if (run->readback_keys != NULL)
         snprintf(shared->readback_keys, sizeof shared->readback_keys, "%s", run->readback_keys);

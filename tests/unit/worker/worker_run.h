@@ -1,5 +1,5 @@
-/* A harness in small, for tests of the worker alone: builds a one-stream trace from a
- * list of ops and runs fragbench-worker on it. */
+/* A harness in small, for tests of the worker alone: builds a trace from lists of ops, one a
+ * stream, and runs fragbench-worker on it. */
 #ifndef FB_TESTS_WORKER_RUN_H
 #define FB_TESTS_WORKER_RUN_H
 
@@ -8,10 +8,17 @@
 
 #include <stddef.h>
 
+struct worker_stream {
+    const struct fb_op *ops;
+    size_t count;
+};
+
 struct worker_run {
     /* in */
-    const struct fb_op *ops;
-    size_t op_count;
+    struct worker_stream streams[32];
+    uint32_t stream_count;
+    uint32_t thread_peak; /* 0: as many as streams */
+    uint32_t order;
     const struct fb_trace_class *classes;
     uint32_t class_count;
     uint64_t slot_count;

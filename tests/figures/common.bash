@@ -1,0 +1,68 @@
+# shellcheck shell=bash
+# What the figure scripts share; sourced by each of them. Afterwards the current directory is the
+# source tree's root and
+#   figure   the script's name
+#   out      the folder for what is kept: OUTDIR/<figure>
+#   work     results/figures/<figure>: the raw results, curves included; not under version control
+# The results are named by paths relative to the root, so no file that is kept names this machine's
+# folders.
+set -euo pipefail
+
+fragbench=$(realpath "${FRAGBENCH:-$(dirname "${BASH_SOURCE[0]}")/../../build/release/bin/fragbench}")
+figure=$(basename "$0" .sh)
+out=$(realpath -m "${1:-$(dirname "${BASH_SOURCE[0]}")/../../results/reference}")/$figure
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+work=results/figures/$figure
+rm -rf "$work"
+mkdir -p "$work" "$out"
+
+# bench ARGUMENT...: prints the command and runs it, with the table left out. A cell that fails
+# ends the script: a figure with holes is none.
+bench() {
+    echo "\$ fragbench run $*"
+    "$fragbench" run --progress never "$@" >/dev/null 2>"$work/messages" || {
+        cat "$work/messages" >&2
+        return 1
+    }
+}
+
+# machine RESULT_JSON: the line that says where the numbers come from.
+machine() {
+    jq -r '.host as $h | "machine: \($h.cpu), \($h.ncpu) CPUs, \($h.memory_bytes / 1073741824 |
+        round) GiB, \($h.kernel), \($h.libc), \($h.machine), THP \($h.thp); fragbench \(
+        .fragbench.version); " + ([.cells[].allocator | "\(.name) \(.version)"] | unique |
+        join(", "))' "$1"
+}
+
+# require_fixed_layout RESULT_JSON: fails unless every run had fixed addresses; without them nothing is exact.
+require_fixed_layout() {
+    jq -e 'all(.cells[]; .layout == "fixed")' "$1" >/dev/null || {
+        echo "$figure: addresses cannot be fixed on this machine; the figure means nothing" >&2
+        return 1
+    }
+}
+
+# jq's own functions for the tables: fixed(digits) is a decimal with trailing zeros, mib from bytes.
+# Numbers are not negative.
+# shellcheck disable=SC2034 # used by the scripts
+jq_format='def fixed(digits): . * pow(10; digits) | round | tostring |
+    (if length <= digits then ("0" * (digits + 1 - length)) + . else . end) |
+    .[:-digits] + "." + .[-digits:];
+    def mib: . / 1048576 | fixed(1);'
+
+# Tab-separated lines to a table: the first column to the left, the others to the right.
+aligned() {
+    awk -F '\t' '
+        { for (i = 1; i <= NF; i++) { cell[NR, i] = $i
+              if (length($i) > width[i]) width[i] = length($i) }
+          if (NF > columns) columns = NF }
+        END { for (row = 1; row <= NR; row++) { line = sprintf("%-" width[1] "s", cell[row, 1])
+                  for (i = 2; i <= columns; i++)
+                      line = line sprintf("  %" width[i] "s", cell[row, i])
+                  sub(/ +$/, "", line); print line } }'
+}
+
+# keep FROM NAME: keeps a result document under the figure's folder.
+keep() {
+    cp "$1" "$out/$2"
+}
