@@ -66,7 +66,7 @@ static const struct fb_tunable jemalloc_tunables[] = {
      "sizes that go to an arena of their own, given back at once"},
     {"lg_extent_max_active_fit", NUMBER, "log2 of a ratio", "5.1", "", WORKER, false,
      "largest free extent that may serve a smaller request"},
-    {"cache_oblivious", BOOL, "true, false", "5.3", "", WORKER, false,
+    {"cache_oblivious", BOOL, "true, false", "5.3.1", "", WORKER, false,
      "shift large blocks within their pages (one page each)"},
     {"hpa", BOOL, "true, false", "5.3", "", WORKER, false, "huge page allocator (experimental)"},
     {"trust_madvise", BOOL, "true, false", "5.3", "", WORKER, false, "MADV_DONTNEED zeroes"},

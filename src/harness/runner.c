@@ -78,7 +78,7 @@ static int least_pinned_cpu(const struct runner *runner)
     int best = -1;
     size_t best_count = SIZE_MAX;
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed))
+        if (!CPU_ISSET((size_t)cpu, &allowed))
             continue;
         size_t count = 0;
         for (size_t i = 0; i < runner->running; i++)

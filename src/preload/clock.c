@@ -109,6 +109,8 @@ static int raw_gettime(clockid_t clock, struct timespec *now)
     return (int)syscall(SYS_clock_gettime, clock, now);
 }
 
+/* libc's headers name these parameters with underscores of their own. */
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 EXPORT int clock_gettime(clockid_t clock, struct timespec *now)
 {
     struct fb_shared *shared = virtual_block();
@@ -176,6 +178,8 @@ EXPORT unsigned sleep(unsigned seconds)
     struct timespec wanted = {.tv_sec = seconds}, left = {0};
     return nanosleep(&wanted, &left) == 0 ? 0 : (unsigned)left.tv_sec;
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 __attribute__((constructor)) static void set_up(void)
 {

@@ -144,17 +144,95 @@ static const char *check_mark_op(const struct fb_trace *trace, const struct fb_o
     }
 }
 
-const char *fb_trace_check_ops(const struct fb_trace *trace, unsigned char *scratch, uint64_t *op)
+static bool is_object_op(const struct fb_op *op)
 {
-    for (uint64_t i = 0; i < trace->header->op_count; i++) {
-        const struct fb_op *current = &trace->ops[i];
-        bool object = current->kind == FB_OP_ALLOC || current->kind == FB_OP_FREE ||
-                      current->kind == FB_OP_REALLOC;
-        const char *fault =
-            object ? check_object_op(trace, current, scratch) : check_mark_op(trace, current);
-        *op = i;
+    return op->kind == FB_OP_ALLOC || op->kind == FB_OP_FREE || op->kind == FB_OP_REALLOC;
+}
+
+size_t fb_trace_check_scratch_bytes(const struct fb_trace *trace)
+{
+    size_t slots = (trace->header->slot_count + 7U) & ~(size_t)7;
+    return slots + trace->header->stream_count * sizeof(uint64_t);
+}
+
+/* Streams in lockstep order. A stream's position is its next op + 1, 0 before its start, ENDED
+ * after its join. */
+struct walk {
+    const struct fb_trace *trace;
+    uint64_t *positions;
+    uint64_t current;
+};
+#define ENDED UINT64_MAX
+
+static bool runs(const struct walk *walk, uint64_t stream)
+{
+    return walk->positions[stream] != 0 && walk->positions[stream] != ENDED;
+}
+
+static const char *follow_join(struct walk *walk, uint64_t stream)
+{
+    if (!runs(walk, stream) || stream == 0)
+        return "a join of a thread that does not run";
+    const struct fb_op *last =
+        &walk->trace->ops[walk->trace->streams[stream].first_op + walk->positions[stream] - 1];
+    if (last->kind != FB_OP_END)
+        return "a join of a thread that has more to do";
+    walk->positions[stream] = ENDED;
+    return NULL;
+}
+
+static const char *follow(struct walk *walk, const struct fb_op *op)
+{
+    switch ((enum fb_op_kind)op->kind) {
+    case FB_OP_TURN:
+        if (!runs(walk, op->arg))
+            return "a turn to a thread that does not run";
+        walk->current = op->arg;
+        return NULL;
+    case FB_OP_THREAD_START:
+        if (walk->current != 0 || walk->positions[op->arg] != 0)
+            return "a start of a thread that was started, or not by main";
+        walk->positions[op->arg] = 1;
+        return NULL;
+    case FB_OP_THREAD_JOIN:
+        return walk->current == 0 ? follow_join(walk, op->arg) : "a join not by main";
+    case FB_OP_END:
+        return walk->current == 0 ? NULL : "a thread that ends outside its join";
+    default:
+        return NULL;
+    }
+}
+
+static const char *check_op(struct walk *walk, const struct fb_op *op, unsigned char *filled)
+{
+    if (is_object_op(op))
+        return check_object_op(walk->trace, op, filled);
+    const char *fault = check_mark_op(walk->trace, op);
+    return fault != NULL ? fault : follow(walk, op);
+}
+
+static const char *check_all_ended(const struct walk *walk)
+{
+    for (uint32_t i = 1; i < walk->trace->header->stream_count; i++)
+        if (walk->positions[i] != ENDED)
+            return "a thread that was not joined";
+    return NULL;
+}
+
+const char *fb_trace_check_ops(const struct fb_trace *trace, void *scratch, uint64_t *op)
+{
+    size_t slots = (trace->header->slot_count + 7U) & ~(size_t)7;
+    struct walk walk = {.trace = trace, .positions = (void *)((char *)scratch + slots)};
+    walk.positions[0] = 1;
+    for (;;) {
+        uint64_t index = trace->streams[walk.current].first_op + walk.positions[walk.current] - 1;
+        const struct fb_op *current = &trace->ops[index];
+        walk.positions[walk.current]++;
+        *op = index;
+        const char *fault = check_op(&walk, current, scratch);
         if (fault != NULL)
             return fault;
+        if (current->kind == FB_OP_END)
+            return check_all_ended(&walk);
     }
-    return NULL;
 }

@@ -20,9 +20,11 @@ struct fb_trace {
 const char *fb_trace_open(int fd, struct fb_trace *out);
 void fb_trace_close(struct fb_trace *trace);
 
-/* Checks each op: kinds, slots, classes, phases within their tables; sizes; every stream ends with
- * END; a slot is filled before it is freed. NULL or a static text; *op gets the index. Needs
- * slot_count bytes of scratch, zeroed by the caller. */
-const char *fb_trace_check_ops(const struct fb_trace *trace, unsigned char *scratch, uint64_t *op);
+/* Checks each op, streams in lockstep order: kinds, slots, classes, phases within their tables;
+ * sizes; a slot is filled before it is freed; threads run between their start and their join, which
+ * all have. NULL or a static text; *op gets the index. scratch: fb_trace_check_scratch_bytes(),
+ * zeroed, 8-byte aligned. */
+const char *fb_trace_check_ops(const struct fb_trace *trace, void *scratch, uint64_t *op);
+size_t fb_trace_check_scratch_bytes(const struct fb_trace *trace);
 
 #endif

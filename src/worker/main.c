@@ -14,16 +14,18 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { EXIT_NO_START = 70 };
 
 static int complain(const char *text)
 {
-    ssize_t written = write(STDERR_FILENO, "fragbench-worker: ", 18);
-    written = write(STDERR_FILENO, text, strlen(text));
-    written = write(STDERR_FILENO, "\n", 1);
-    (void)written;
+    const struct iovec line[] = {{(void *)(uintptr_t) "fragbench-worker: ", 18},
+                                 {(void *)(uintptr_t)text, strlen(text)},
+                                 {(void *)(uintptr_t) "\n", 1}};
+    if (writev(STDERR_FILENO, line, 3) < 0)
+        return EXIT_NO_START + 1; /* nobody will read it, but the code tells */
     return EXIT_NO_START;
 }
 
@@ -53,7 +55,7 @@ static void prefault(const struct fb_replay *replay)
     if (table > 0 && table <= LIMIT)
         (void)madvise(replay->objects, table, MADV_POPULATE_WRITE);
     if (replay->shared->mode == FB_MODE_TIMING)
-        (void)madvise(replay->alloc_latency, 2 * FB_LATENCY_BUCKETS * sizeof(uint64_t),
+        (void)madvise(replay->alloc_latency, sizeof(uint64_t) * FB_LATENCY_BUCKETS * 2,
                       MADV_POPULATE_WRITE);
 }
 

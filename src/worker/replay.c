@@ -75,6 +75,7 @@ INLINE bool is_timed(struct fb_actor *actor, struct fb_variant variant)
     return true;
 }
 
+/* NOLINTBEGIN(clang-analyzer-unix.Malloc): the trace frees what these return */
 static __attribute__((noinline)) void *timed_call(struct fb_actor *actor,
                                                   const struct fb_trace_class *class, size_t size)
 {
@@ -93,6 +94,7 @@ static __attribute__((noinline)) void *timed_realloc(struct fb_actor *actor, voi
     count_rarely(&actor->replay->alloc_latency[fb_latency_bucket(end - begin)], 1);
     return block;
 }
+/* NOLINTEND(clang-analyzer-unix.Malloc) */
 
 static __attribute__((noinline)) void timed_free(struct fb_actor *actor, void *block)
 {

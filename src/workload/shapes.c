@@ -276,7 +276,7 @@ static bool read_shape(struct context *context, const struct fb_value *value)
     inner.values = fields.items[0].key->values;
     if (!fb_value_inner(context->reader, &inner, fields.items[0].value, &inner))
         return false;
-    context->value = &inner;
+    context->value = &inner; /* cppcheck-suppress autoVariables ; read before this returns */
     context->name = shape->name;
     context->out->kind = shape->kind;
     return shape->read(context);

@@ -23,6 +23,20 @@ enum fb_lifetime {
     FB_LIFETIME_TIME,
     FB_LIFETIME_OPS, /* freed before the n-th allocation after its own */
     FB_LIFETIME_MANUAL,
+    FB_LIFETIME_SCOPE,       /* until the iteration's scope ends */
+    FB_LIFETIME_INNER_SCOPE, /* until the inner scope ends */
+};
+
+/* A named pool of threads; they start in the first phase that uses it and live to the end. */
+struct fb_pool {
+    char name[FB_NAME_MAX];
+    uint32_t threads; /* 1 … 256 */
+};
+
+enum fb_freed_by {
+    FB_FREED_BY_SAME = 0, /* the thread that allocated it, its lane's next one, or main */
+    FB_FREED_BY_OTHER,    /* the thread of the next lane */
+    FB_FREED_BY_POOL,     /* the threads of a pool in turn */
 };
 
 enum fb_grow_how { FB_GROW_NONE = 0, FB_GROW_REALLOC, FB_GROW_COPY };
@@ -40,6 +54,8 @@ struct fb_object_class {
     uint64_t grow_by_bytes; /* 0: by factor */
     double grow_factor;     /* > 1 */
     uint64_t grow_to_bytes;
+    enum fb_freed_by freed_by;
+    const struct fb_pool *freed_by_pool; /* one of the workload's, or NULL */
 };
 
 struct fb_phase_allocate {
@@ -69,6 +85,13 @@ struct fb_phase {
     enum fb_mix mix;
     enum fb_free_order free_order;
     bool fail_on_refusal;
+    /* Its lanes: the pool's threads, or so many own ones, or (neither) the main thread. */
+    const struct fb_pool *pool; /* one of the workload's, or NULL */
+    uint32_t threads;
+    uint64_t thread_life; /* iterations an own thread lives for; 0: the phase */
+    bool take_turns;      /* a whole iteration at a time, in free order too */
+    bool scope;           /* each iteration is a scope */
+    uint32_t inner_scopes;
 };
 
 struct fb_param {
@@ -85,6 +108,8 @@ struct fb_workload {
     uint64_t seed;
     struct fb_param *params;
     size_t param_count;
+    struct fb_pool *pools;
+    size_t pool_count;
     struct fb_object_class *classes;
     size_t class_count;
     struct fb_phase *phases;

@@ -14,12 +14,12 @@ service() {
          ($r.phases[0].footprint_bytes | mib), ($r.phases[-1].footprint_bytes | mib),
          ($m.peak_footprint_bytes | mib), ($m.ratio_end | fixed(2)), ($m.ratio_peak | fixed(2)),
          ($r.wall_s | fixed(1)) + (if $busy == "" then "" else " " + $busy end)]) |
-        @tsv' "$1" | aligned
+        @tsv' "$1" | aligned 1
 }
 
 published() {
     printf '%s\t%s\t%s\t%s\n' "allocator" "model loaded MB" "after 10 min MB" "ratio" \
-        ptmalloc2 310 700 3.5x jemalloc 310 260 1.3x "budgeted, 512 MB" 310 310 1.0x | aligned
+        ptmalloc2 310 700 3.5x jemalloc 310 260 1.3x "budgeted, 512 MB" 310 310 1.0x | aligned 1
 }
 
 growth() {
@@ -29,7 +29,7 @@ growth() {
         (.cells[] | .summary as $s | [.allocator.name, ($s.peak_footprint_bytes.median | mib),
          ($s.ratio_peak.median | fixed(2)), ($s.end_footprint_bytes.median | mib),
          ($s.end_live_bytes.median | mib), ($s.ratio_end.median | fixed(2)),
-         ($s.retained_purged_bytes.median | mib)]) | @tsv' "$1" | aligned
+         ($s.retained_purged_bytes.median | mib)]) | @tsv' "$1" | aligned 1
 }
 
 # show TITLE TABLE RESULT_FOLDER

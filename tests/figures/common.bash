@@ -50,15 +50,16 @@ jq_format='def fixed(digits): . * pow(10; digits) | round | tostring |
     .[:-digits] + "." + .[-digits:];
     def mib: . / 1048576 | fixed(1);'
 
-# Tab-separated lines to a table: the first column to the left, the others to the right.
+# aligned LEFT: tab-separated lines to a table; the first LEFT columns to the left, the others
+# to the right.
 aligned() {
-    awk -F '\t' '
+    awk -F '\t' -v left="$1" '
         { for (i = 1; i <= NF; i++) { cell[NR, i] = $i
               if (length($i) > width[i]) width[i] = length($i) }
           if (NF > columns) columns = NF }
         END { for (row = 1; row <= NR; row++) { line = sprintf("%-" width[1] "s", cell[row, 1])
                   for (i = 2; i <= columns; i++)
-                      line = line sprintf("  %" width[i] "s", cell[row, i])
+                      line = line sprintf("  %" (i > left ? "" : "-") width[i] "s", cell[row, i])
                   sub(/ +$/, "", line); print line } }'
 }
 

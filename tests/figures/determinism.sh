@@ -73,7 +73,7 @@ table() {
             count[cell]++; quiet[cell] += $6 > 1; all[cell] += $7 > 1 }
         END { for (i = 1; i <= cells; i++)
                   print order[i], count[order[i]], quiet[order[i]], all[order[i]] }' \
-        "$out/values.csv" | aligned
+        "$out/values.csv" | aligned 2
     echo
     awk -F , 'NR > 1 && $7 > 1 { print "differs: " $1 " " $2 " layout " $3 " " $4; found++ }
         END { print found + 0 " of " NR - 1 " values differ" }' "$out/values.csv"

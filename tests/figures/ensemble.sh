@@ -29,7 +29,7 @@ table() {
           "ratio mean", "range", "idle 10 s MiB", "range"]),
         (.cells[] | .summary as $s | [.allocator.name, ($s.ratio_peak | ratio),
          ($s.kept_bytes | size), ($s.end_footprint_bytes | size), ($s.ratio_mean | ratio),
-         ($s.retained_idle_10s_bytes | size)]) | @tsv' "$1" | aligned
+         ($s.retained_idle_10s_bytes | size)]) | @tsv' "$1" | aligned 1
 }
 
 main() {

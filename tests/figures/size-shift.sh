@@ -50,7 +50,7 @@ table() {
           ($m.idle | mib), ($m.idle | against($j.idle)),
           ($s.end_footprint_bytes.median | mib),
           ($s.end_footprint_bytes.median | against($js.end_footprint_bytes.median))]) | @tsv' \
-        "$out/result.json" | aligned
+        "$out/result.json" | aligned 1
 }
 
 main() {

@@ -19,16 +19,23 @@
 
 static const struct fb_trace_class class = {.name = "block", .touch = FB_TOUCH_PAGES};
 static const struct fb_trace_phase phase = {.name = "work"};
-static const struct fb_op ops[2][4] = {
+static const struct fb_op ops[2][7] = {
     {{.kind = FB_OP_PHASE_BEGIN},
+     {.kind = FB_OP_THREAD_START, .arg = 1},
      {.kind = FB_OP_ALLOC, .slot = 1, .arg = 100},
+     {.kind = FB_OP_TURN, .arg = 1},
      {.kind = FB_OP_FREE, .slot = 1},
+     {.kind = FB_OP_THREAD_JOIN, .arg = 1},
      {.kind = FB_OP_END}},
     {{.kind = FB_OP_ALLOC, .slot = 0, .arg = 7},
      {.kind = FB_OP_REALLOC, .slot = 0, .arg = 9},
+     {.kind = FB_OP_SAMPLE},
+     {.kind = FB_OP_SAMPLE},
      {.kind = FB_OP_FREE, .slot = 0},
+     {.kind = FB_OP_TURN},
      {.kind = FB_OP_END}},
 };
+enum { STREAM_OPS = 7 };
 
 static struct fb_trace_header good_header(void)
 {
@@ -37,7 +44,7 @@ static struct fb_trace_header good_header(void)
                                     .class_count = 1,
                                     .phase_count = 1,
                                     .stream_count = 2,
-                                    .op_count = 8,
+                                    .op_count = 2 * STREAM_OPS,
                                     .slot_count = 2,
                                     .cost_op_ns = 100,
                                     .cost_bytes_per_us = 8000};
@@ -47,12 +54,12 @@ static struct fb_trace_header good_header(void)
 static int write_good(void)
 {
     struct fb_trace_header header = good_header();
-    struct fb_trace_stream streams[2] = {{.op_count = 4}, {.op_count = 4}};
+    struct fb_trace_stream streams[2] = {{.op_count = STREAM_OPS}, {.op_count = STREAM_OPS}};
     struct fb_trace_writer *writer = NULL;
     struct fb_error err = {0};
     int fd = memfd_create("trace", MFD_CLOEXEC);
     assert_int_equal(fb_trace_writer_open(&writer, fd, &header, &class, &phase, streams, &err), 0);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < STREAM_OPS; i++)
         for (uint32_t stream = 0; stream < 2; stream++)
             fb_trace_writer_op(writer, stream, ops[stream][i]);
     assert_int_equal(fb_trace_writer_close(writer, &err), 0);
@@ -67,9 +74,10 @@ static void what_was_written_is_read_back(void **state)
     assert_null(fb_trace_open(fd, &trace));
     assert_string_equal(trace.classes[0].name, "block");
     assert_string_equal(trace.phases[0].name, "work");
-    assert_int_equal(trace.streams[1].first_op, 4);
+    assert_int_equal(trace.streams[1].first_op, STREAM_OPS);
     assert_memory_equal(trace.ops, ops, sizeof ops);
-    unsigned char scratch[2] = {0};
+    uint64_t scratch[8] = {0};
+    assert_true(fb_trace_check_scratch_bytes(&trace) <= sizeof scratch);
     uint64_t op = 0;
     assert_null(fb_trace_check_ops(&trace, scratch, &op));
     fb_trace_close(&trace);
@@ -94,13 +102,12 @@ static void damaged_files_are_refused_with_the_reason(void **state)
          "a section beyond the file's end"},
         {offsetof(struct fb_trace_header, stream_count), 0, 4, "impossible counts"},
         {offsetof(struct fb_trace_header, slot_count), UINT64_C(1) << 40, 8, "impossible totals"},
-        {offsetof(struct fb_trace_header, op_count), 7, 8, "a damaged stream table"},
+        {offsetof(struct fb_trace_header, op_count), 13, 8, "a damaged stream table"},
     };
     for (size_t i = 0; i < COUNT(damages); i++) {
         int fd = write_good();
-        assert_int_equal(
-            pwrite(fd, &damages[i].value, damages[i].size, (off_t)damages[i].offset),
-            damages[i].size);
+        assert_int_equal(pwrite(fd, &damages[i].value, damages[i].size, (off_t)damages[i].offset),
+                         damages[i].size);
         struct fb_trace trace = {0};
         const char *fault = fb_trace_open(fd, &trace);
         assert_non_null(fault);
@@ -130,16 +137,25 @@ static void wrong_ops_are_named_with_their_index(void **state)
         size_t index;
         struct fb_op op;
         const char *reason;
+        size_t found_at; /* 0: at index */
     } faults[] = {
-        {1, {.kind = FB_OP_ALLOC, .slot = 2, .arg = 1}, "a slot or class beyond its table"},
-        {1, {.kind = FB_OP_ALLOC, .slot = 1, .arg = 0}, "an impossible size"},
-        {1, {.kind = FB_OP_ALLOC, .class_index = 1, .arg = 1}, "a slot or class beyond its table"},
+        {2, {.kind = FB_OP_ALLOC, .slot = 2, .arg = 1}, "a slot or class beyond its table"},
+        {2, {.kind = FB_OP_ALLOC, .slot = 1, .arg = 0}, "an impossible size"},
+        {2, {.kind = FB_OP_ALLOC, .class_index = 1, .arg = 1}, "a slot or class beyond its table"},
         {2, {.kind = FB_OP_FREE, .slot = 0}, "a free or realloc of an empty slot"},
-        {2, {.kind = FB_OP_ALLOC, .slot = 1, .arg = 1}, "an allocation into a slot that is in use"},
+        {9, {.kind = FB_OP_ALLOC, .slot = 1, .arg = 1}, "an allocation into a slot that is in use"},
         {2, {.kind = 200}, "an unknown op"},
         {0, {.kind = FB_OP_PHASE_END, .arg = 1}, "a phase beyond its table"},
         {0, {.kind = FB_OP_TURN, .arg = 2}, "a stream beyond its table"},
         {0, {.kind = FB_OP_CHECKPOINT, .flags = 99}, "an unknown checkpoint"},
+        {0, {.kind = FB_OP_TURN, .arg = 1}, "a turn to a thread that does not run"},
+        {0, {.kind = FB_OP_THREAD_JOIN, .arg = 1}, "a join of a thread that does not run"},
+        {2, {.kind = FB_OP_THREAD_JOIN, .arg = 1}, "a join of a thread that has more to do"},
+        {9,
+         {.kind = FB_OP_THREAD_START, .arg = 1},
+         "a start of a thread that was started, or not by main"},
+        {9, {.kind = FB_OP_END}, "a thread that ends outside its join"},
+        {5, {.kind = FB_OP_SAMPLE}, "a thread that was not joined", .found_at = 6},
     };
     for (size_t i = 0; i < COUNT(faults); i++) {
         int fd = write_good();
@@ -151,12 +167,12 @@ static void wrong_ops_are_named_with_their_index(void **state)
                                 (off_t)(op_offset + faults[i].index * sizeof(struct fb_op))),
                          sizeof(struct fb_op));
         assert_null(fb_trace_open(fd, &trace));
-        unsigned char scratch[2] = {0};
+        uint64_t scratch[8] = {0};
         uint64_t op = 0;
         const char *fault = fb_trace_check_ops(&trace, scratch, &op);
         assert_non_null(fault);
         assert_string_equal(fault, faults[i].reason);
-        assert_int_equal(op, faults[i].index);
+        assert_int_equal(op, faults[i].found_at > 0 ? faults[i].found_at : faults[i].index);
         fb_trace_close(&trace);
         close(fd);
     }
@@ -166,7 +182,7 @@ static void a_short_stream_and_a_full_disk_are_errors(void **state)
 {
     (void)state;
     struct fb_trace_header header = good_header();
-    struct fb_trace_stream streams[2] = {{.op_count = 4}, {.op_count = 4}};
+    struct fb_trace_stream streams[2] = {{.op_count = STREAM_OPS}, {.op_count = STREAM_OPS}};
     struct fb_trace_writer *writer = NULL;
     struct fb_error err = {0};
     int fd = memfd_create("trace", MFD_CLOEXEC);

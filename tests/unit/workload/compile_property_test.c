@@ -44,12 +44,12 @@ static void totals_equal_a_replay_of_the_ops(void **state)
 
 static void check_well_formed(const struct compiled *compiled)
 {
-    uint64_t slots = compiled->trace.header->slot_count, op = 0;
-    unsigned char *filled = fb_alloc(slots, 1);
-    const char *fault = fb_trace_check_ops(&compiled->trace, filled, &op);
+    uint64_t op = 0;
+    void *scratch = fb_alloc(fb_trace_check_scratch_bytes(&compiled->trace), 1);
+    const char *fault = fb_trace_check_ops(&compiled->trace, scratch, &op);
     if (fault != NULL)
         fail_msg("op %llu: %s", (unsigned long long)op, fault);
-    free(filled);
+    free(scratch);
 }
 
 static void no_op_is_out_of_place(void **state)
