@@ -154,15 +154,24 @@ static void add_contest(const struct fb_verdict *verdict, const struct contest *
     fb_buf_adds(out, ".\n");
 }
 
-/* Of those tied at the peak, the fastest; where speed is unknown the first. */
+/* In how many of the contests, the peak first, the cell is among the leaders. */
+static int rank(const struct fb_verdict *verdict, const struct fb_cell *cell)
+{
+    if (!ties(&contests[PEAK], verdict->least_peak, cell))
+        return 0;
+    return verdict->least_end != NULL && ties(&contests[AT_END], verdict->least_end, cell) ? 2 : 1;
+}
+
+/* Of those tied at the peak, one that leads at the end, too; of several such the fastest; where
+ * speed is unknown the first. */
 static const struct fb_cell *choose(const struct fb_verdict *verdict)
 {
     const struct fb_cell *chosen = verdict->least_peak;
     for (size_t i = 0; i < verdict->ranked_count; i++) {
         const struct fb_cell *cell = verdict->ranked[i];
-        double time = value_of(cell, FB_METRIC_NS_PER_OP);
-        if (ties(&contests[PEAK], verdict->least_peak, cell) &&
-            time < value_of(chosen, FB_METRIC_NS_PER_OP))
+        int gain = rank(verdict, cell) - rank(verdict, chosen);
+        bool faster = value_of(cell, FB_METRIC_NS_PER_OP) < value_of(chosen, FB_METRIC_NS_PER_OP);
+        if (gain > 0 || (gain == 0 && faster))
             chosen = cell;
     }
     return chosen;
