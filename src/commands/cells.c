@@ -131,7 +131,7 @@ static void build_cell(struct fb_cell *cell, const struct fb_plan_unit *unit,
     fill_workload(cell, unit);
     fill_allocator(cell, contender);
     cell->clock = copy(options->clock == FB_CLOCK_VIRTUAL ? "virtual" : "real");
-    cell->order = copy("lockstep");
+    cell->order = copy(options->order == FB_ORDER_FREE ? "free" : "lockstep");
     cell->layout = copy("fixed");
     cell->thp = copy(options->thp);
     cell->clock_proven = true;

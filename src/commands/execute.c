@@ -77,7 +77,8 @@ static int choose_parallel(const struct fb_run_options *options, const struct fb
                            unsigned *parallel, struct fb_error *err)
 {
     uint64_t budget = 0;
-    unsigned most = options->clock == FB_CLOCK_REAL ? 1 : cpus_allowed();
+    bool alone = options->clock == FB_CLOCK_REAL || options->order == FB_ORDER_FREE;
+    unsigned most = alone ? 1 : cpus_allowed();
     if (options->jobs > 0) {
         *parallel = options->jobs;
         return 0;
@@ -173,7 +174,7 @@ static int memory_pass(struct fb_execution *run, size_t unit, unsigned seed,
         .trace_fd = trace->fd,
         .trace = trace->header,
         .clock = options->clock,
-        .order = FB_ORDER_LOCKSTEP,
+        .order = options->order,
         .mode = FB_MODE_MEMORY,
         .verify = options->verify,
         .seed = trace->header->seed,

@@ -21,6 +21,7 @@ enum {
     KEY_LAYOUTS = 256,
     KEY_SEEDS,
     KEY_CLOCK,
+    KEY_ORDER,
     KEY_INTERVAL,
     KEY_TIMEOUT,
     KEY_SCALE,
@@ -110,6 +111,16 @@ static int set_clock(struct fb_run_options *o, const char *text, struct fb_error
     if (set_words("--clock", text, words, &index, err) != 0)
         return -1;
     o->clock = index == 0 ? FB_CLOCK_VIRTUAL : FB_CLOCK_REAL;
+    return 0;
+}
+
+static int set_order(struct fb_run_options *o, const char *text, struct fb_error *err)
+{
+    static const char *const words[] = {"lockstep", "free", NULL};
+    size_t index = 0;
+    if (set_words("--order", text, words, &index, err) != 0)
+        return -1;
+    o->order = index == 0 ? FB_ORDER_LOCKSTEP : FB_ORDER_FREE;
     return 0;
 }
 
@@ -280,12 +291,14 @@ static const struct row {
     {{"dry-run", KEY_DRY_RUN, NULL, 0, "print the cell ids and stop", 1}, set_dry_run},
     {{NULL, 0, NULL, 0, "How to run it:", 2}, NULL},
     {{"jobs", 'j', "N", 0,
-      "runs at once (default: one a CPU under the virtual clock and as memory allows, 1 under the "
-      "real)",
+      "runs at once (default: one a CPU as memory allows; 1 under the real clock or in free order)",
       2},
      set_jobs},
     {{"clock", KEY_CLOCK, "MODE", 0, "virtual (default: pauses are jumped over) or real", 2},
      set_clock},
+    {{"order", KEY_ORDER, "MODE", 0,
+      "threads take turns, exactly repeatable (lockstep, default), or run at once (free)", 2},
+     set_order},
     {{"interval", KEY_INTERVAL, "TIME", 0, "sampling under --clock real (default 10ms)", 2},
      set_interval},
     {{"timeout", KEY_TIMEOUT, "TIME", 0, "of one run, real time (default 10m; 0 = none)", 2},
@@ -362,6 +375,7 @@ void fb_options_parse(int argc, char **argv, struct fb_run_options *out)
         .seeds = 1,
         .repeats = 1,
         .clock = FB_CLOCK_VIRTUAL,
+        .order = FB_ORDER_LOCKSTEP,
         .interval_ns = INTERVAL_DEFAULT_NS,
         .timeout_ns = TIMEOUT_DEFAULT_NS,
         .scale = 1,

@@ -26,6 +26,7 @@ struct fb_run_options {
     unsigned layouts, seeds, repeats; /* ≥ 1 */
     unsigned jobs;                    /* 0 = as many as the clock mode allows */
     enum fb_clock_mode clock;
+    enum fb_order order;
     uint64_t interval_ns, timeout_ns;
     bool memory_limit_given;
     uint64_t memory_limit_bytes; /* 0 = none */

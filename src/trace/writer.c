@@ -127,8 +127,13 @@ void fb_trace_writer_op(struct fb_trace_writer *writer, uint32_t stream_index, s
     if (stream->ops == NULL)
         stream->ops = fb_alloc(BUFFERED_OPS, sizeof *stream->ops);
     stream->ops[stream->used++] = op;
-    if (stream->used == BUFFERED_OPS)
+    bool last = stream->next_op + stream->used == stream->end_op;
+    if (stream->used == BUFFERED_OPS || last)
         flush(writer, stream);
+    if (last) { /* there may be tens of thousands of streams, of a few ops each */
+        free(stream->ops);
+        stream->ops = NULL;
+    }
 }
 
 int fb_trace_writer_close(struct fb_trace_writer *writer, struct fb_error *err)

@@ -133,21 +133,30 @@ static __attribute__((noinline)) void skip_alloc(struct fb_actor *actor, const s
     leave_refused(actor, op);
 }
 
-INLINE void *call(struct fb_actor *actor, const struct fb_trace_class *class,
-                  const struct fb_op *op, struct fb_variant variant)
+/* What each op needs, in registers: a store to memory lets the compiler keep no pointer that it
+ * would have to follow again. */
+struct hot {
+    struct fb_actor *actor;
+    const struct fb_trace_class *classes;
+    struct fb_object *objects;
+    struct fb_counters *counters;
+};
+
+INLINE void *call(const struct hot *hot, const struct fb_trace_class *class, const struct fb_op *op,
+                  struct fb_variant variant)
 {
     if (variant.null)
         return NULL_BLOCK;
-    if (__builtin_expect((op->flags & FB_OP_FLAG_SCOPE) != 0 && actor->replay->scopes, false))
+    if (__builtin_expect((op->flags & FB_OP_FLAG_SCOPE) != 0 && hot->actor->replay->scopes, false))
         return fb_block_hide(fragbench_scope_alloc(op->arg, class->align));
-    return is_timed(actor, variant) ? timed_call(actor, class, op->arg)
-                                    : fb_block_call(class, op->arg);
+    return is_timed(hot->actor, variant) ? timed_call(hot->actor, class, op->arg)
+                                         : fb_block_call(class, op->arg);
 }
 
-INLINE void store(struct fb_actor *actor, const struct fb_op *op, void *block,
+INLINE void store(const struct hot *hot, const struct fb_op *op, void *block,
                   const struct fb_trace_class *class, struct fb_variant variant)
 {
-    struct fb_object *object = &actor->replay->objects[op->slot];
+    struct fb_object *object = &hot->objects[op->slot];
     object->size_class = FB_OBJECT_PACK(op->arg, op->class_index);
     if (variant.free_order && class->shared) {
         __atomic_store_n(&object->address, block, __ATOMIC_SEQ_CST);
@@ -157,19 +166,19 @@ INLINE void store(struct fb_actor *actor, const struct fb_op *op, void *block,
     }
 }
 
-INLINE void do_alloc(struct fb_actor *actor, const struct fb_op *op, struct fb_variant variant)
+INLINE void do_alloc(const struct hot *hot, const struct fb_op *op, struct fb_variant variant)
 {
-    if (__builtin_expect(actor->degraded, false)) {
-        skip_alloc(actor, op);
+    if (__builtin_expect(hot->actor->degraded, false)) {
+        skip_alloc(hot->actor, op);
         return;
     }
-    const struct fb_trace_class *class = &actor->replay->trace.classes[op->class_index];
-    void *block = call(actor, class, op, variant);
-    add_up(&actor->counters->ops_done, 1);
+    const struct fb_trace_class *class = &hot->classes[op->class_index];
+    void *block = call(hot, class, op, variant);
+    add_up(&hot->counters->ops_done, 1);
     if (__builtin_expect(block == NULL, false)) {
-        advance(actor, 0, variant);
-        refuse(actor, op);
-        leave_refused(actor, op);
+        advance(hot->actor, 0, variant);
+        refuse(hot->actor, op);
+        leave_refused(hot->actor, op);
         return;
     }
     uint64_t touched = fb_trace_touched_bytes(class, op->arg);
@@ -178,93 +187,93 @@ INLINE void do_alloc(struct fb_actor *actor, const struct fb_op *op, struct fb_v
         if (variant.verify)
             fb_block_stamp(block, op->slot, touched);
     }
-    add(&actor->counters->live_bytes, (int64_t)op->arg);
-    add(&actor->counters->touched_bytes, (int64_t)touched);
-    add_up(&actor->counters->volume_bytes, op->arg);
-    store(actor, op, block, class, variant);
-    advance(actor, touched, variant);
+    add(&hot->counters->live_bytes, (int64_t)op->arg);
+    add(&hot->counters->touched_bytes, (int64_t)touched);
+    add_up(&hot->counters->volume_bytes, op->arg);
+    store(hot, op, block, class, variant);
+    advance(hot->actor, touched, variant);
 }
 
-INLINE void check_stamp(struct fb_actor *actor, const struct fb_op *op, const void *block,
+INLINE void check_stamp(const struct hot *hot, const struct fb_op *op, const void *block,
                         uint64_t touched, struct fb_variant variant)
 {
     if (variant.verify && !variant.null && !fb_block_stamp_holds(block, op->slot, touched))
-        fb_replay_fault(actor, FB_WORKER_CORRUPTED, op,
+        fb_replay_fault(hot->actor, FB_WORKER_CORRUPTED, op,
                         "a block's content was changed by someone else");
 }
 
-INLINE void release(struct fb_actor *actor, const struct fb_op *op, void *block,
+INLINE void release(const struct hot *hot, const struct fb_op *op, void *block,
                     struct fb_variant variant)
 {
     if (variant.null)
         return;
-    if (__builtin_expect((op->flags & FB_OP_FLAG_SCOPE) != 0 && actor->replay->scopes, false))
+    if (__builtin_expect((op->flags & FB_OP_FLAG_SCOPE) != 0 && hot->actor->replay->scopes, false))
         return; /* its scope's end gives it back */
-    if (is_timed(actor, variant))
-        timed_free(actor, block);
+    if (is_timed(hot->actor, variant))
+        timed_free(hot->actor, block);
     else
         free(fb_block_hide(block));
 }
 
 /* The object an op is about, or NULL when its allocation was refused or skipped. */
-INLINE struct fb_object *object_of(struct fb_actor *actor, const struct fb_op *op,
+INLINE struct fb_object *object_of(const struct hot *hot, const struct fb_op *op,
                                    struct fb_variant variant)
 {
-    struct fb_object *object = &actor->replay->objects[op->slot];
+    struct fb_object *object = &hot->objects[op->slot];
     if (variant.free_order && (op->flags & FB_OP_FLAG_FOREIGN) != 0)
         fb_threads_wait_object(object, op->slot);
     bool present = (uintptr_t)object->address > (uintptr_t)FB_OBJECT_REFUSED;
     return __builtin_expect(present, true) ? object : NULL;
 }
 
-INLINE void do_free(struct fb_actor *actor, const struct fb_op *op, struct fb_variant variant)
+INLINE void do_free(const struct hot *hot, const struct fb_op *op, struct fb_variant variant)
 {
-    struct fb_object *object = object_of(actor, op, variant);
+    struct fb_object *object = object_of(hot, op, variant);
     if (object == NULL) {
-        actor->replay->objects[op->slot].address = NULL;
+        hot->objects[op->slot].address = NULL;
         return;
     }
-    const struct fb_trace_class *class = &actor->replay->trace.classes[op->class_index];
+    const struct fb_trace_class *class = &hot->classes[op->class_index];
     uint64_t size = FB_OBJECT_SIZE(object->size_class);
     uint64_t touched = fb_trace_touched_bytes(class, size);
-    check_stamp(actor, op, object->address, touched, variant);
-    release(actor, op, object->address, variant);
+    check_stamp(hot, op, object->address, touched, variant);
+    release(hot, op, object->address, variant);
     object->address = NULL;
-    add_up(&actor->counters->ops_done, 1);
-    add(&actor->counters->live_bytes, -(int64_t)size);
-    add(&actor->counters->touched_bytes, -(int64_t)touched);
-    advance(actor, 0, variant);
+    add_up(&hot->counters->ops_done, 1);
+    add(&hot->counters->live_bytes, -(int64_t)size);
+    add(&hot->counters->touched_bytes, -(int64_t)touched);
+    advance(hot->actor, 0, variant);
 }
 
-INLINE void *call_realloc(struct fb_actor *actor, void *old, size_t size, struct fb_variant variant)
+INLINE void *call_realloc(const struct hot *hot, void *old, size_t size, struct fb_variant variant)
 {
     if (variant.null)
         return NULL_BLOCK;
-    return is_timed(actor, variant) ? timed_realloc(actor, old, size)
-                                    : fb_block_hide(realloc(fb_block_hide(old), size));
+    return is_timed(hot->actor, variant) ? timed_realloc(hot->actor, old, size)
+                                         : fb_block_hide(realloc(fb_block_hide(old), size));
 }
 
-INLINE void do_realloc(struct fb_actor *actor, const struct fb_op *op, struct fb_variant variant)
+INLINE void do_realloc(const struct hot *hot, const struct fb_op *op, struct fb_variant variant)
 {
-    struct fb_object *object = object_of(actor, op, variant);
-    if (__builtin_expect(actor->degraded || object == NULL, false)) {
-        count_rarely(&actor->replay->shared->skipped_calls, 1);
+    struct fb_object *object = object_of(hot, op, variant);
+    if (__builtin_expect(hot->actor->degraded || object == NULL, false)) {
+        count_rarely(&hot->actor->replay->shared->skipped_calls, 1);
         return;
     }
-    const struct fb_trace_class *class = &actor->replay->trace.classes[op->class_index];
+    const struct fb_trace_class *class = &hot->classes[op->class_index];
     uint64_t old_size = FB_OBJECT_SIZE(object->size_class);
     uint64_t old_touched = fb_trace_touched_bytes(class, old_size);
     uint64_t touched = fb_trace_touched_bytes(class, op->arg);
-    check_stamp(actor, op, object->address, old_touched, variant);
-    void *block = call_realloc(actor, object->address, op->arg, variant);
-    add_up(&actor->counters->ops_done, 1);
+    check_stamp(hot, op, object->address, old_touched, variant);
+    void *block = call_realloc(hot, object->address, op->arg, variant);
+    add_up(&hot->counters->ops_done, 1);
     if (__builtin_expect(block == NULL, false)) {
-        advance(actor, 0, variant);
-        refuse(actor, op);
+        advance(hot->actor, 0, variant);
+        refuse(hot->actor, op);
         return;
     }
     uint64_t kept = old_touched < touched ? old_touched : touched;
-    check_stamp(actor, op, block, kept, variant);
+    check_stamp(hot, op, block, kept, variant);
     if (!variant.null) {
         fb_block_touch(class, block, kept, op->arg, touched);
         if (variant.verify)
@@ -272,26 +281,32 @@ INLINE void do_realloc(struct fb_actor *actor, const struct fb_op *op, struct fb
     }
     object->address = block;
     object->size_class = FB_OBJECT_PACK(op->arg, op->class_index);
-    add(&actor->counters->live_bytes, (int64_t)(op->arg - old_size));
-    add(&actor->counters->touched_bytes, (int64_t)(touched - old_touched));
-    add_up(&actor->counters->volume_bytes, op->arg > old_size ? op->arg - old_size : 0);
-    advance(actor, touched > old_touched ? touched - old_touched : 0, variant);
+    add(&hot->counters->live_bytes, (int64_t)(op->arg - old_size));
+    add(&hot->counters->touched_bytes, (int64_t)(touched - old_touched));
+    add_up(&hot->counters->volume_bytes, op->arg > old_size ? op->arg - old_size : 0);
+    advance(hot->actor, touched > old_touched ? touched - old_touched : 0, variant);
 }
 
 INLINE void run_stream(struct fb_actor *actor, const struct fb_op *op, struct fb_variant variant)
 {
     const struct fb_op *ops = actor->replay->trace.ops;
+    _Atomic uint64_t *op_index = actor->op_index;
+    const struct hot tables = {.actor = actor,
+                               .classes = actor->replay->trace.classes,
+                               .objects = actor->replay->objects,
+                               .counters = actor->counters};
+    const struct hot *hot = &tables;
     for (; !actor->stopped; op++) {
-        atomic_store_explicit(actor->op_index, (uint64_t)(op - ops), memory_order_relaxed);
+        atomic_store_explicit(op_index, (uint64_t)(op - ops), memory_order_relaxed);
         switch (op->kind) {
         case FB_OP_ALLOC:
-            do_alloc(actor, op, variant);
+            do_alloc(hot, op, variant);
             break;
         case FB_OP_FREE:
-            do_free(actor, op, variant);
+            do_free(hot, op, variant);
             break;
         case FB_OP_REALLOC:
-            do_realloc(actor, op, variant);
+            do_realloc(hot, op, variant);
             break;
         default:
             fb_replay_mark(actor, op);

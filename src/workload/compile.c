@@ -33,6 +33,8 @@
 #define COST_OP_NS 100U
 #define COST_BYTES_PER_US 8000U
 
+#define STREAMS_MAX 65535U
+
 #define SAMPLED_ITERATIONS 10000U
 #define PEAKS_PER_VOLUME 32768U
 #define PEAKS_PER_LIVE 512U
@@ -103,7 +105,7 @@ static void fill_header(struct fb_trace_header *header, const struct plan *plan)
     header->version = FB_TRACE_VERSION;
     header->class_count = (uint32_t)plan->workload->class_count;
     header->phase_count = (uint32_t)plan->workload->phase_count;
-    header->stream_count = 1;
+    header->stream_count = 1; /* at least */
     header->seed = plan->seed;
     header->cost_op_ns = COST_OP_NS;
     header->cost_bytes_per_us = COST_BYTES_PER_US;
@@ -160,6 +162,12 @@ static int refuse_estimate(const struct plan *plan, struct fb_error *err)
 {
     struct fb_estimate estimate = fb_estimate_of(plan->workload, plan->iterations);
     char objects[32], bytes[32], allowed[32];
+    if (estimate.streams > (double)STREAMS_MAX)
+        return fb_fail(err, FB_ERROR_INPUT,
+                       "this workload would have %s threads in all, main included; 65,535 are "
+                       "the most; lower iterations, let a thread live for more of them with "
+                       "\"thread_life: {iterations: 10}\", or use --scale",
+                       fb_units_count(to_whole(estimate.streams), objects, sizeof objects));
     fb_units_count(to_whole(estimate.objects), objects, sizeof objects);
     if (estimate.held > (double)UINT32_MAX)
         return fb_fail(err, FB_ERROR_INPUT,
@@ -200,12 +208,26 @@ static struct fb_sampling choose_sampling(const struct plan *plan, const struct 
     };
 }
 
-/* One pass; sampling NULL: the first. out's phases are zeroed and filled. */
+static void take_tables(struct fb_totals *out, const struct fb_ledger *ledger)
+{
+    out->header = ledger->header;
+    if (out->header.stream_count > 1)
+        out->header.turn_ops = FB_TURN_OPS;
+    out->trace_bytes = fb_trace_layout(&out->header);
+    out->peak_call = ledger->peak_call;
+    free(out->stream_ops);
+    out->stream_ops = fb_alloc(out->header.stream_count, sizeof *out->stream_ops);
+    for (uint32_t i = 0; i < out->header.stream_count; i++)
+        out->stream_ops[i] = ledger->streams[i].op_count;
+}
+
+/* One pass; sampling NULL: the first. out's phases and tables are filled anew. */
 static int run_pass(const struct plan *plan, const struct fb_sampling *sampling,
                     struct fb_trace_writer *writer, struct fb_totals *out, struct fb_error *err)
 {
     struct fb_ledger ledger = {
         .classes = plan->classes,
+        .shared = out->shared,
         .phases = out->phases,
         .writer = writer,
         .max_ops = plan->max_ops,
@@ -215,19 +237,36 @@ static int run_pass(const struct plan *plan, const struct fb_sampling *sampling,
     if (sampling != NULL)
         ledger.sampling = *sampling;
     memset(out->phases, 0, plan->workload->phase_count * sizeof *out->phases);
-    if (fb_generator_run(plan->workload, plan->seed, plan->iterations, &ledger, err) != 0)
-        return -1;
-    out->header = ledger.header;
-    out->trace_bytes = fb_trace_layout(&out->header);
-    out->peak_call = ledger.peak_call;
-    return 0;
+    fb_ledger_init(&ledger);
+    int result = fb_generator_run(plan->workload, plan->seed, plan->iterations, &ledger, err);
+    if (result == 0)
+        take_tables(out, &ledger);
+    if (result == 0 && plan->max_bytes > 0 && out->trace_bytes > plan->max_bytes)
+        result = fb_ledger_refuse(&ledger, err);
+    fb_ledger_deinit(&ledger);
+    return result;
 }
 
-static int count(const struct plan *plan, struct fb_totals *totals, struct fb_error *err)
+static void mark_shared(struct plan *plan, const struct fb_totals *totals)
+{
+    for (size_t i = 0; i < plan->workload->class_count; i++)
+        plan->classes[i].shared = totals->shared[i];
+}
+
+static void totals_init(struct fb_totals *totals, const struct fb_workload *workload)
+{
+    *totals = (struct fb_totals){
+        .phases = fb_alloc(workload->phase_count, sizeof *totals->phases),
+        .shared = fb_alloc(workload->class_count, sizeof *totals->shared),
+    };
+}
+
+static int count(struct plan *plan, struct fb_totals *totals, struct fb_error *err)
 {
     if (refuse_estimate(plan, err) != 0 || run_pass(plan, NULL, NULL, totals, err) != 0)
         return -1;
     struct fb_sampling sampling = choose_sampling(plan, totals);
+    mark_shared(plan, totals);
     return run_pass(plan, &sampling, NULL, totals, err);
 }
 
@@ -237,7 +276,8 @@ int fb_compile_totals(const struct fb_workload *workload, const struct fb_compil
     struct plan plan;
     if (plan_init(&plan, workload, options, err) != 0)
         return -1;
-    struct fb_totals totals = {.phases = fb_alloc(workload->phase_count, sizeof *totals.phases)};
+    struct fb_totals totals;
+    totals_init(&totals, workload);
     int result = count(&plan, &totals, err);
     if (result == 0)
         *out = totals;
@@ -250,20 +290,36 @@ int fb_compile_totals(const struct fb_workload *workload, const struct fb_compil
 void fb_totals_deinit(struct fb_totals *totals)
 {
     free(totals->phases);
+    free(totals->stream_ops);
+    free(totals->shared);
     totals->phases = NULL;
+    totals->stream_ops = NULL;
+    totals->shared = NULL;
 }
 
-static int write_trace(const struct plan *plan, const struct fb_totals *totals, int fd,
-                       struct fb_error *err)
+static int open_writer(const struct plan *plan, const struct fb_totals *totals, int fd,
+                       struct fb_trace_writer **writer, struct fb_error *err)
 {
     struct fb_trace_header header = totals->header;
-    struct fb_trace_stream stream = {.op_count = header.op_count};
+    struct fb_trace_stream *streams = fb_alloc(header.stream_count, sizeof *streams);
+    for (uint32_t i = 0; i < header.stream_count; i++)
+        streams[i].op_count = totals->stream_ops[i];
+    int result =
+        fb_trace_writer_open(writer, fd, &header, plan->classes, plan->phases, streams, err);
+    free(streams);
+    return result;
+}
+
+static int write_trace(struct plan *plan, const struct fb_totals *totals, int fd,
+                       struct fb_error *err)
+{
     struct fb_trace_writer *writer = NULL;
-    if (fb_trace_writer_open(&writer, fd, &header, plan->classes, plan->phases, &stream, err) != 0)
+    mark_shared(plan, totals);
+    if (open_writer(plan, totals, fd, &writer, err) != 0)
         return -1;
     struct fb_sampling sampling = choose_sampling(plan, totals);
-    struct fb_totals written = {.phases =
-                                    fb_alloc(plan->workload->phase_count, sizeof *written.phases)};
+    struct fb_totals written;
+    totals_init(&written, plan->workload);
     int result = run_pass(plan, &sampling, writer, &written, err);
     fb_totals_deinit(&written);
     if (fb_trace_writer_close(writer, err) != 0)

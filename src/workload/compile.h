@@ -1,9 +1,9 @@
 /* Workload + seed → trace. Deterministic: the same input gives the same bytes.
  *
- * Passes over the same generator: fb_compile_totals() makes two that only count
- * (all that `check` needs; the second places the samples, whose thresholds follow
- * from the first), fb_compile_trace() one that writes ops at their final places.
- * Memory: O(objects alive at once).
+ * Passes over the same generator: fb_compile_totals() makes two that only count (all that
+ * `check` needs; the second places the samples, whose thresholds follow from the first, and
+ * deals slots, for which it must be known whose objects others free), fb_compile_trace() one
+ * that writes ops at their final places. Memory: O(objects alive at once + streams).
  */
 #ifndef FB_WORKLOAD_COMPILE_H
 #define FB_WORKLOAD_COMPILE_H
@@ -27,6 +27,9 @@ struct fb_totals {
     uint64_t trace_bytes;
     uint64_t peak_call; /* which ALLOC or REALLOC, from 1, first reaches max L; 0: none */
     struct fb_phase_totals *phases; /* phase_count of the workload; owned */
+    /* What the stream and class tables need; owned. */
+    uint64_t *stream_ops; /* header.stream_count: ops of each stream */
+    bool *shared;         /* class_count of the workload */
 };
 
 /* Counts only. Refuses (INPUT, with the numbers) a trace over max_bytes, from an

@@ -1,6 +1,9 @@
 #include "workload/estimate.h"
 
 #include "base/detmath.h"
+#include "workload/generator.h"
+
+#include <math.h>
 
 /* A count's mean; where it is infinite (pareto of shape ≤ 1) its median, since an
  * estimate must not refuse what may well fit. */
@@ -40,6 +43,8 @@ static double steps_lived(const struct fb_object_class *class, double iterations
     case FB_LIFETIME_ITERATION:
     case FB_LIFETIME_TIME:
     case FB_LIFETIME_OPS:
+    case FB_LIFETIME_SCOPE:
+    case FB_LIFETIME_INNER_SCOPE:
         break;
     }
     return 0.0;
@@ -78,14 +83,63 @@ static void add_phase(struct fb_estimate *estimate, const struct fb_workload *wo
         estimate->ops += iterations;
 }
 
+static bool frees(const struct fb_workload *workload, const struct fb_phase *phase,
+                  const struct fb_pool *pool)
+{
+    for (size_t i = 0; i < phase->allocate_count; i++) {
+        const struct fb_object_class *class = &workload->classes[phase->allocate[i].class_index];
+        if (class->freed_by == FB_FREED_BY_POOL && class->freed_by_pool == pool)
+            return true;
+    }
+    return false;
+}
+
+static double pool_threads(const struct fb_workload *workload)
+{
+    double threads = 0.0;
+    for (size_t i = 0; i < workload->pool_count; i++) {
+        const struct fb_pool *pool = &workload->pools[i];
+        bool used = false;
+        for (size_t k = 0; k < workload->phase_count && !used; k++)
+            used = workload->phases[k].pool == pool || frees(workload, &workload->phases[k], pool);
+        threads += used ? pool->threads : 0.0;
+    }
+    return threads;
+}
+
+/* Own threads: a set for each thread_life, of which the last may be small. */
+static double own_threads(const struct fb_phase *phase, uint64_t iterations)
+{
+    double threads = phase->threads;
+    if (threads == 0.0 || phase->thread_life == 0 || !phase->has_iterations)
+        return threads;
+    double life = (double)phase->thread_life * threads;
+    double full_sets = floor((double)(iterations - 1) / life);
+    double left = (double)iterations - full_sets * life;
+    return full_sets * threads + (left < threads ? left : threads);
+}
+
+/* Starts, ends and turns. */
+static double thread_ops(const struct fb_phase *phase, double iterations, double calls,
+                         double threads)
+{
+    bool threaded = phase->threads > 0 || phase->pool != NULL;
+    double turns = phase->take_turns ? iterations : 2.0 * iterations + calls / FB_TURN_OPS;
+    return (threaded ? turns : 0.0) + 3.0 * threads + (phase->scope ? 2.0 * iterations : 0.0) +
+           2.0 * iterations * phase->inner_scopes;
+}
+
 struct fb_estimate fb_estimate_of(const struct fb_workload *workload, const uint64_t *iterations)
 {
-    struct fb_estimate estimate = {0};
+    struct fb_estimate estimate = {.streams = 1.0 + pool_threads(workload)};
     double kept = 0.0;
     for (size_t i = 0; i < workload->phase_count; i++) {
         const struct fb_phase *phase = &workload->phases[i];
         double times = phase->has_iterations ? (double)iterations[i] : 1.0;
+        double before = estimate.ops, threads = own_threads(phase, iterations[i]);
         add_phase(&estimate, workload, phase, times, &kept);
+        estimate.ops += thread_ops(phase, times, estimate.ops - before, threads);
+        estimate.streams += threads;
     }
     return estimate;
 }

@@ -13,6 +13,7 @@ struct fb_estimate {
     double objects; /* allocated, growth steps included */
     double ops;     /* of the trace, samples excluded */
     double held;    /* the most objects that phases and runs keep alive at once, at least */
+    double streams; /* threads in all, main included: exact */
 };
 
 /* iterations: one a phase, scaled. */

@@ -1,18 +1,12 @@
 #include "workload/generator.h"
 
 #include "base/alloc.h"
-#include "base/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SECOND_NS UINT64_C(1000000000)
-#define HEARTBEATS 10 /* one a second */
-
-/* More actions than objects that could ever be alive are a mistake, not a list to build. */
-#define ACTIONS_MAX (UINT64_C(1) << 32)
-
-void fb_generator_seed(const struct fb_generator *generator, struct fb_rng *rng,
+/* Seeds rng for "phase/what" or, with a class, "phase/class/what". */
+static void seed_draws(const struct fb_generator *generator, struct fb_rng *rng,
                        const struct fb_object_class *class, const char *what)
 {
     char name[3 * FB_NAME_MAX];
@@ -29,7 +23,7 @@ static void pick_manual(struct fb_generator *generator, const struct fb_phase_fr
 {
     struct fb_ids *manual = &generator->population.manual[clause->class_index];
     struct fb_rng rng;
-    fb_generator_seed(generator, &rng, &generator->workload->classes[clause->class_index], "free");
+    seed_draws(generator, &rng, &generator->workload->classes[clause->class_index], "free");
     uint64_t wanted = (uint64_t)manual->count * clause->share >> 32;
     size_t kept = 0;
     for (size_t i = 0; i < manual->count; i++) {
@@ -44,153 +38,20 @@ static void pick_manual(struct fb_generator *generator, const struct fb_phase_fr
     manual->count = kept;
 }
 
+/* Main frees what is its own, clause by clause; then each thread of a pool what is its. */
 static int free_clauses(struct fb_generator *generator, struct fb_error *err)
 {
     const struct fb_phase *phase = generator->phase;
+    struct fb_ids *own = &generator->lanes[FB_LANE_MAIN].pending;
     for (size_t i = 0; i < phase->free_count; i++) {
         pick_manual(generator, &phase->free[i]);
-        if (fb_generator_free_batch(generator, phase->free_order, err) != 0)
+        fb_death_deal(generator, phase->free_order, FB_LANE_MAIN, own);
+        if (fb_death_free_pending(generator, FB_LANE_MAIN, err) != 0)
             return -1;
     }
-    return 0;
-}
-
-static void add_action(struct fb_generator *generator, struct fb_generator_action action)
-{
-    if (generator->action_count == generator->action_capacity) {
-        generator->action_capacity = generator->action_capacity * 2 + 64;
-        generator->actions =
-            fb_realloc(generator->actions, generator->action_capacity, sizeof *generator->actions);
-    }
-    generator->actions[generator->action_count++] = action;
-}
-
-static void add_growth_steps(struct fb_generator *generator)
-{
-    const struct fb_population *population = &generator->population;
-    for (uint32_t object = population->eldest_growing; object != FB_OBJECT_NONE;
-         object = population->objects[object].younger)
-        add_action(generator, (struct fb_generator_action){
-                                  .birth = population->objects[object].birth, .object = object});
-}
-
-/* A drawn count can be 2^46: what there is no room for is refused before it is listed. */
-static int check_room(const struct fb_generator *generator, uint64_t listed, struct fb_error *err)
-{
-    char text[32];
-    if (listed > ACTIONS_MAX)
-        return fb_fail(err, FB_ERROR_INPUT,
-                       "phase %s: one iteration would make %s objects; 4,294,967,296 are the most; "
-                       "lower the counts",
-                       generator->phase->name, fb_units_count(listed, text, sizeof text));
-    return fb_ledger_require(generator->ledger, listed, err);
-}
-
-static int add_allocations(struct fb_generator *generator, struct fb_error *err)
-{
-    for (uint32_t entry = 0; entry < generator->phase->allocate_count; entry++) {
-        struct fb_generator_streams *streams = &generator->streams[entry];
-        uint64_t count = fb_distribution_draw(&generator->phase->allocate[entry].count,
-                                              &streams->count, &streams->count_cursor, 0);
-        if (check_room(generator, generator->action_count + count, err) != 0)
-            return -1;
-        for (uint64_t i = 0; i < count; i++)
-            add_action(generator,
-                       (struct fb_generator_action){.object = FB_OBJECT_NONE, .entry = entry});
-    }
-    return 0;
-}
-
-static void shuffle_actions(struct fb_generator *generator)
-{
-    struct fb_generator_action *actions = generator->actions;
-    for (size_t i = generator->action_count; i > 1; i--) {
-        size_t other = fb_rng_below(&generator->mix, i);
-        struct fb_generator_action kept = actions[i - 1];
-        actions[i - 1] = actions[other];
-        actions[other] = kept;
-    }
-}
-
-static bool lives(const struct fb_generator *generator, const struct fb_generator_action *action)
-{
-    return generator->population.objects[action->object].birth == action->birth;
-}
-
-/* Whoever is due goes first; that can be the very object that was to grow. */
-static int act(struct fb_generator *generator, const struct fb_generator_action *action,
-               struct fb_error *err)
-{
-    bool growth = action->object != FB_OBJECT_NONE;
-    if (growth && !lives(generator, action))
-        return 0;
-    const struct fb_ledger *ledger = generator->ledger;
-    const struct fb_population *population = &generator->population;
-    bool allocates =
-        !growth ||
-        generator->workload->classes[population->objects[action->object].class_index].grow ==
-            FB_GROW_COPY;
-    if (allocates &&
-        fb_generator_free_due(generator, FB_QUEUE_OPS, ledger->header.alloc_calls + 1, err) != 0)
-        return -1;
-    if (fb_generator_free_due(generator, FB_QUEUE_TIME, ledger->now_ns, err) != 0)
-        return -1;
-    if (!growth)
-        return fb_generator_allocate(generator, action->entry, err);
-    return lives(generator, action) ? fb_generator_grow(generator, action->object, err) : 0;
-}
-
-static int end_iteration(struct fb_generator *generator, struct fb_error *err)
-{
-    struct fb_population *population = &generator->population;
-    for (size_t i = 0; i < population->iteration.count; i++)
-        fb_ids_push(&generator->batch, population->iteration.at[i]);
-    population->iteration.count = 0;
-    uint32_t object = 0;
-    while (fb_queue_pop(&population->queues[FB_QUEUE_ITERATIONS], generator->iteration, &object))
-        fb_ids_push(&generator->batch, object);
-    return fb_generator_free_batch(generator, generator->phase->free_order, err);
-}
-
-static int run_actions(struct fb_generator *generator, struct fb_error *err)
-{
-    const struct fb_phase *phase = generator->phase;
-    generator->action_count = 0;
-    if (phase->has_iterations)
-        add_growth_steps(generator);
-    if (add_allocations(generator, err) != 0)
-        return -1;
-    if (phase->mix == FB_MIX_INTERLEAVED)
-        shuffle_actions(generator);
-    for (size_t i = 0; i < generator->action_count; i++)
-        if (act(generator, &generator->actions[i], err) != 0)
-            return -1;
-    if (phase->hold_ns > 0 && fb_ledger_sleep(generator->ledger, phase->hold_ns, err) != 0)
-        return -1;
-    return end_iteration(generator, err);
-}
-
-static int begin_iteration(struct fb_generator *generator, struct fb_error *err)
-{
-    if (fb_ledger_iteration(generator->ledger, generator->iteration, err) != 0)
-        return -1;
-    uint64_t every_ns = generator->phase->every_ns, since_begin_ns = 0;
-    if (every_ns == 0)
-        return 0;
-    if (__builtin_mul_overflow(generator->iteration, every_ns, &since_begin_ns))
-        return fb_fail(err, FB_ERROR_INPUT,
-                       "phase %s would last longer than 292 years; lower every or iterations",
-                       generator->phase->name);
-    return fb_ledger_pace(generator->ledger, since_begin_ns, err);
-}
-
-static int run_body(struct fb_generator *generator, uint64_t iterations, struct fb_error *err)
-{
-    generator->iteration = 0;
-    if (!generator->phase->has_iterations)
-        return run_actions(generator, err);
-    for (; generator->iteration < iterations; generator->iteration++)
-        if (begin_iteration(generator, err) != 0 || run_actions(generator, err) != 0)
+    for (uint32_t lane = FB_LANE_MAIN + 1; lane < generator->own_lane; lane++)
+        if (generator->lanes[lane].pending.count > 0 &&
+            fb_crew_visit(generator, lane, fb_death_free_pending, err) != 0)
             return -1;
     return 0;
 }
@@ -205,33 +66,69 @@ static int wait_out(struct fb_generator *generator, struct fb_error *err)
     return fb_ledger_sample(generator->ledger, FB_SAMPLE_TIME, err);
 }
 
-/* All that is alive with a lifetime of at most a phase. */
-static int end_phase(struct fb_generator *generator, struct fb_error *err)
+/* All that is alive with a lifetime of at most a phase. What was left to a thread that has ended
+ * is dealt again. */
+static int free_leftovers(struct fb_generator *generator, struct fb_error *err)
+{
+    for (uint32_t i = 0; i < generator->phase_lanes; i++) {
+        struct fb_lane *lane = &generator->lanes[generator->phase_lane + i];
+        fb_lane_clear(lane, &generator->batch);
+        if (!lane->alive)
+            fb_ids_move(&lane->pending, &generator->batch);
+    }
+    fb_death_deal(generator, generator->phase->free_order, FB_LANE_NONE, NULL);
+    if (fb_crew_finish(generator, err) != 0)
+        return -1;
+    return fb_death_free_pending(generator, FB_LANE_MAIN, err);
+}
+
+/* What outlives the threads of its phase is main's from now on. */
+static void adopt(struct fb_generator *generator)
 {
     struct fb_population *population = &generator->population;
-    for (size_t i = 0; i < population->phase.count; i++)
-        fb_ids_push(&generator->batch, population->phase.at[i]);
-    population->phase.count = 0;
-    for (size_t i = 0; i < FB_QUEUE_COUNT; i++)
-        fb_queue_drain(&population->queues[i], &generator->batch);
-    if (fb_generator_free_batch(generator, generator->phase->free_order, err) != 0)
+    struct fb_lane *main_lane = &generator->lanes[FB_LANE_MAIN];
+    for (uint32_t i = generator->own_lane; i < generator->lane_count; i++) {
+        struct fb_lane *lane = &generator->lanes[i];
+        while (lane->eldest_growing != FB_OBJECT_NONE) {
+            uint32_t object = lane->eldest_growing;
+            fb_lane_stop_growing(lane, population, object);
+            population->objects[object].home = FB_LANE_MAIN;
+            fb_lane_start_growing(main_lane, population, object);
+        }
+    }
+    for (size_t i = 0; i < population->class_count; i++) {
+        const struct fb_ids *manual = &population->manual[i];
+        for (size_t k = 0; k < manual->count; k++)
+            if (population->objects[manual->at[k]].home >= generator->own_lane)
+                population->objects[manual->at[k]].home = FB_LANE_MAIN;
+    }
+}
+
+static int end_phase(struct fb_generator *generator, struct fb_error *err)
+{
+    if (fb_crew_park(generator, err) != 0 || wait_out(generator, err) != 0 ||
+        free_leftovers(generator, err) != 0)
         return -1;
+    if (generator->phase->threads > 0)
+        adopt(generator);
+    for (uint32_t i = 0; i < generator->lane_count; i++)
+        fb_population_share_slots(&generator->population, &generator->lanes[i].slots);
     return fb_ledger_phase_end(generator->ledger, err);
 }
 
 static void seed_phase(struct fb_generator *generator)
 {
     const struct fb_phase *phase = generator->phase;
-    fb_generator_seed(generator, &generator->mix, NULL, "mix");
-    fb_generator_seed(generator, &generator->free_order, NULL, "free_order");
-    free(generator->streams);
-    generator->streams = fb_alloc(phase->allocate_count, sizeof *generator->streams);
+    seed_draws(generator, &generator->mix, NULL, "mix");
+    seed_draws(generator, &generator->free_order, NULL, "free_order");
+    free(generator->draws);
+    generator->draws = fb_alloc(phase->allocate_count, sizeof *generator->draws);
     for (size_t i = 0; i < phase->allocate_count; i++) {
         const struct fb_object_class *class =
             &generator->workload->classes[phase->allocate[i].class_index];
-        fb_generator_seed(generator, &generator->streams[i].size, class, "size");
-        fb_generator_seed(generator, &generator->streams[i].count, class, "count");
-        fb_generator_seed(generator, &generator->streams[i].life, class, "life");
+        seed_draws(generator, &generator->draws[i].size, class, "size");
+        seed_draws(generator, &generator->draws[i].count, class, "count");
+        seed_draws(generator, &generator->draws[i].life, class, "life");
     }
 }
 
@@ -239,46 +136,12 @@ static int run_phase(struct fb_generator *generator, uint32_t index, struct fb_e
 {
     generator->phase = &generator->workload->phases[index];
     seed_phase(generator);
+    fb_crew_assemble(generator);
     if (fb_ledger_phase_begin(generator->ledger, index, err) != 0 ||
-        free_clauses(generator, err) != 0 ||
-        run_body(generator, generator->iterations[index], err) != 0 ||
-        wait_out(generator, err) != 0)
+        free_clauses(generator, err) != 0 || fb_crew_begin(generator, err) != 0 ||
+        fb_waves_run(generator, generator->iterations[index], err) != 0)
         return -1;
     return end_phase(generator, err);
-}
-
-/* A pause, then the checkpoint that looks at what it gave back. */
-static int pause_then_check(struct fb_ledger *ledger, uint64_t seconds,
-                            enum fb_checkpoint_kind kind, struct fb_error *err)
-{
-    if (fb_ledger_sleep(ledger, seconds * SECOND_NS, err) != 0)
-        return -1;
-    return fb_ledger_checkpoint(ledger, kind, err);
-}
-
-/* After the last phase: what comes back by itself, with a little traffic, and when asked. */
-static int run_tail(struct fb_generator *generator, struct fb_error *err)
-{
-    struct fb_ledger *ledger = generator->ledger;
-    struct fb_population *population = &generator->population;
-    ledger->teardown = true;
-    for (size_t i = 0; i < population->class_count; i++)
-        for (size_t k = 0; k < population->manual[i].count; k++)
-            fb_ids_push(&generator->batch, population->manual[i].at[k]);
-    if (fb_generator_free_batch(generator, FB_FREE_FIFO, err) != 0 ||
-        fb_ledger_checkpoint(ledger, FB_CHECKPOINT_IDLE_0S, err) != 0 ||
-        pause_then_check(ledger, 1, FB_CHECKPOINT_IDLE_1S, err) != 0 ||
-        pause_then_check(ledger, 9, FB_CHECKPOINT_IDLE_10S, err) != 0)
-        return -1;
-    for (int i = 0; i < HEARTBEATS; i++)
-        if (fb_ledger_mark(ledger, FB_OP_HEARTBEAT, err) != 0 ||
-            fb_ledger_sleep(ledger, SECOND_NS, err) != 0)
-            return -1;
-    if (fb_ledger_checkpoint(ledger, FB_CHECKPOINT_ACTIVE_10S, err) != 0 ||
-        fb_ledger_mark(ledger, FB_OP_PURGE, err) != 0 ||
-        fb_ledger_checkpoint(ledger, FB_CHECKPOINT_PURGED, err) != 0)
-        return -1;
-    return fb_ledger_mark(ledger, FB_OP_END, err);
 }
 
 static int play(struct fb_generator *generator, struct fb_error *err)
@@ -288,7 +151,41 @@ static int play(struct fb_generator *generator, struct fb_error *err)
     for (uint32_t i = 0; i < generator->workload->phase_count; i++)
         if (run_phase(generator, i, err) != 0)
             return -1;
-    return run_tail(generator, err);
+    generator->phase = NULL;
+    return fb_tail_run(generator, err);
+}
+
+static void make_lanes(struct fb_generator *generator)
+{
+    const struct fb_workload *workload = generator->workload;
+    uint32_t own = 0;
+    generator->pools = fb_alloc(workload->pool_count, sizeof *generator->pools);
+    generator->lane_count = FB_LANE_MAIN + 1;
+    for (size_t i = 0; i < workload->pool_count; i++) {
+        generator->pools[i].first_lane = generator->lane_count;
+        generator->lane_count += workload->pools[i].threads;
+    }
+    for (size_t i = 0; i < workload->phase_count; i++)
+        if (workload->phases[i].threads > own)
+            own = workload->phases[i].threads;
+    generator->own_lane = generator->lane_count;
+    generator->lane_count += own;
+    generator->lanes = fb_alloc(generator->lane_count, sizeof *generator->lanes);
+    for (uint32_t i = 0; i < generator->lane_count; i++)
+        fb_lane_init(&generator->lanes[i]);
+    generator->lanes[FB_LANE_MAIN].alive = true;
+}
+
+static void deinit(struct fb_generator *generator)
+{
+    for (uint32_t i = 0; i < generator->lane_count; i++)
+        fb_lane_deinit(&generator->lanes[i]);
+    fb_ids_deinit(&generator->batch);
+    fb_ids_deinit(&generator->crew);
+    free(generator->draws);
+    free(generator->lanes);
+    free(generator->pools);
+    fb_population_deinit(&generator->population);
 }
 
 int fb_generator_run(const struct fb_workload *workload, uint64_t seed, const uint64_t *iterations,
@@ -297,12 +194,10 @@ int fb_generator_run(const struct fb_workload *workload, uint64_t seed, const ui
     struct fb_generator generator = {
         .workload = workload, .iterations = iterations, .seed = seed, .ledger = ledger};
     fb_population_init(&generator.population, workload->class_count);
+    make_lanes(&generator);
     int result = play(&generator, err);
     ledger->header.slot_count = generator.population.slot_count;
-    ledger->header.peak_objects = generator.population.slot_count;
-    fb_ids_deinit(&generator.batch);
-    free(generator.actions);
-    free(generator.streams);
-    fb_population_deinit(&generator.population);
+    ledger->header.peak_objects = generator.population.slots_used_max;
+    deinit(&generator);
     return result;
 }

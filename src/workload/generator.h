@@ -83,6 +83,7 @@ int fb_crew_visit(struct fb_generator *generator, uint32_t lane, fb_crew_work *w
 /* The same for the threads of all pools that have been started. */
 int fb_crew_visit_pools(struct fb_generator *generator, fb_crew_work *work,
                         struct fb_error *err) FB_MUST_USE;
+int fb_crew_end_pools(struct fb_generator *generator, struct fb_error *err) FB_MUST_USE;
 
 /* --- generator_waves.c --- */
 /* All iterations of the phase, or its body where it has none. */

@@ -73,7 +73,7 @@ int fb_iteration_plan(struct fb_generator *generator, struct fb_lane *lane, stru
 void fb_iteration_prepare(struct fb_lane *lane, uint64_t wave, uint64_t iteration)
 {
     lane->wave = wave;
-    lane->iteration = iteration;
+    lane->number = iteration;
     lane->stage = FB_STAGE_BEGIN;
     lane->passed_on = false;
     lane->next_action = 0;
@@ -180,7 +180,7 @@ static int begin(struct fb_generator *generator, uint32_t index, struct fb_error
 {
     struct fb_lane *lane = &generator->lanes[index];
     const struct fb_phase *phase = generator->phase;
-    if (phase->has_iterations && (fb_ledger_iteration(generator->ledger, lane->iteration, err) != 0 ||
+    if (phase->has_iterations && (fb_ledger_iteration(generator->ledger, lane->number, err) != 0 ||
                                   pace(generator, lane, err) != 0))
         return -1;
     if (phase->scope && mark_scope(generator, FB_OP_SCOPE_BEGIN, 0, err) != 0)
@@ -289,10 +289,8 @@ static int settle(struct fb_generator *generator, uint32_t index, struct fb_erro
 {
     (void)err;
     struct fb_lane *lane = &generator->lanes[index];
-    for (size_t i = 0; i < lane->iteration.count; i++)
-        fb_ids_push(&generator->batch, lane->iteration.at[i]);
-    lane->iteration.count = 0;
     uint32_t object = 0;
+    fb_ids_move(&lane->iteration, &generator->batch);
     while (fb_queue_pop(&lane->queues[FB_QUEUE_ITERATIONS], lane->wave, &object))
         fb_ids_push(&generator->batch, object);
     fb_death_deal(generator, generator->phase->free_order, index, &lane->due);
@@ -313,6 +311,13 @@ static int free_due(struct fb_generator *generator, uint32_t index, struct fb_er
     return 0;
 }
 
+/* What makes no call is done in the turn that led to it. */
+static bool is_free_of_calls(const struct fb_lane *lane)
+{
+    return lane->stage == FB_STAGE_SETTLE ||
+           (lane->stage == FB_STAGE_LEAVE && lane->scope.count == 0);
+}
+
 int fb_iteration_go_on(struct fb_generator *generator, uint32_t index, struct fb_error *err)
 {
     static fb_crew_work *const steps[] = {
@@ -320,7 +325,8 @@ int fb_iteration_go_on(struct fb_generator *generator, uint32_t index, struct fb
         [FB_STAGE_LEAVE] = leave_scope, [FB_STAGE_SETTLE] = settle,     [FB_STAGE_FREES] = free_due,
     };
     const struct fb_lane *lane = &generator->lanes[index];
-    while (lane->stage != FB_STAGE_DONE && generator->ledger->calls < generator->turn_end)
+    while (lane->stage != FB_STAGE_DONE &&
+           (generator->ledger->calls < generator->turn_end || is_free_of_calls(lane)))
         if (steps[lane->stage](generator, index, err) != 0)
             return -1;
     return 0;

@@ -13,6 +13,9 @@ static const struct fb_key keys[] = {
     {"top", "params", "a mapping of names to values", "",
      "Values that are used as $name anywhere below and that -L NAME=VALUE replaces.",
      "params: {requests: 100, weights: 300MiB}"},
+    {"top", "pools", "a mapping of names to counts of threads", "",
+     "Pools of threads, 1 to 256 each, that live from the first phase that uses them to the end.",
+     "pools: {workers: 8, reaper: 1}"},
     {"top", "objects", "a mapping of names to objects", "",
      "The classes of objects: what each is like and how long it lives.",
      "objects: {weights: {size: 300MiB, lifetime: run}}"},
@@ -22,9 +25,11 @@ static const struct fb_key keys[] = {
     {"object", "size", "a size or a distribution of sizes", "",
      "Bytes asked for, from 1 B to 64 TiB.", "size: 16KiB"},
     {"object", "lifetime",
-     "run, phase, iteration, manual, or one of {iterations: N}, {time: T}, {ops: N}", "",
+     "run, phase, iteration, scope, inner_scope, manual, or one of {iterations: N}, {time: T}, "
+     "{ops: N}",
+     "",
      "When it is freed. All but run and manual end with their phase at the latest; manual waits "
-     "for a phase with free.",
+     "for a phase with free; scope and inner_scope end with the phase's scopes.",
      "lifetime: run"},
     {"object", "touch", "pages, all, none, or a share", "pages",
      "What is written after allocating: one byte a page, every byte, nothing, or one byte a page "
@@ -37,6 +42,10 @@ static const struct fb_key keys[] = {
     {"object", "grow", "a mapping {by or factor, to, how}", "",
      "The object grows by one step in each iteration after its own.",
      "grow: {by: 16KiB, to: 2MiB, how: copy}"},
+    {"object", "freed_by", "same, other, or the name of a pool", "same",
+     "Who frees it: the thread that allocated it (main, when that has ended), the thread beside "
+     "it, or the pool's threads in turn.",
+     "freed_by: same"},
 
     {"lifetime", "iterations", "a count or a distribution of counts", "",
      "Freed at the end of the n-th iteration, its own being the first.", "iterations: 20"},
@@ -74,6 +83,27 @@ static const struct fb_key keys[] = {
     {"phase", "on_refusal", "degrade or fail", "degrade",
      "An allocation that is refused: skip the rest of its iteration and count it, or end the run.",
      "on_refusal: fail"},
+    {"phase", "threads", "a count from 1 to 256", "",
+     "Own threads, to which the iterations (without any: the objects) are dealt in turn; all are "
+     "under way at once.",
+     "threads: 4"},
+    {"phase", "thread", "main or own", "main",
+     "The thread of a phase that has one: the program's main thread, or another (threads: 1).",
+     "thread: own"},
+    {"phase", "pool", "the name of a pool", "", "Runs on the pool's threads.", "pool: workers"},
+    {"phase", "thread_life", "phase, iteration, or {iterations: N}", "phase",
+     "How long an own thread lives before a new one takes its place.", "thread_life: iteration"},
+    {"phase", "take_turns", "true or false", "false",
+     "Whether the threads work one at a time, an iteration each.", "take_turns: true"},
+    {"phase", "scope", "request", "",
+     "Each iteration is a scope, with which objects of lifetime scope end together.",
+     "scope: request"},
+    {"phase", "inner_scopes", "a count from 1 to 1,000", "",
+     "So many scopes one after another within each iteration's, for lifetime inner_scope.",
+     "inner_scopes: 4"},
+
+    {"thread_life", "iterations", "a count", "", "So many iterations of its own.",
+     "iterations: 10"},
 
     {"distribution", "uniform", "a list [lowest, highest]", "",
      "Every value between the two is equally likely.", "uniform: [64, 4KiB]"},

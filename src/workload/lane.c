@@ -64,16 +64,9 @@ void fb_lane_stop_growing(struct fb_lane *lane, struct fb_population *population
         lane->youngest_growing = live->elder;
 }
 
-static void move(struct fb_ids *from, struct fb_ids *to)
-{
-    for (size_t i = 0; i < from->count; i++)
-        fb_ids_push(to, from->at[i]);
-    from->count = 0;
-}
-
 void fb_lane_clear(struct fb_lane *lane, struct fb_ids *ids)
 {
-    move(&lane->phase, ids);
+    fb_ids_move(&lane->phase, ids);
     for (size_t i = 0; i < FB_QUEUE_COUNT; i++)
         fb_queue_drain(&lane->queues[i], ids);
     lane->allocations = 0;

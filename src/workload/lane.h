@@ -50,7 +50,7 @@ struct fb_lane {
 
     uint64_t allocations; /* in this phase */
     uint64_t wave;        /* which of its iterations in this phase the present one is, from 0 */
-    uint64_t iteration;   /* which of the phase's */
+    uint64_t number;      /* which of the phase's */
     enum fb_stage stage;
     bool passed_on; /* the turn, since the last action */
     struct fb_action *actions;

@@ -18,6 +18,11 @@ static int refuse_length(const struct fb_ledger *ledger, uint64_t ahead, struct 
                    fb_units_bytes(ledger->max_bytes, allowed, sizeof allowed));
 }
 
+int fb_ledger_refuse(const struct fb_ledger *ledger, struct fb_error *err)
+{
+    return refuse_length(ledger, 0, err);
+}
+
 /* One more stream that is alive. */
 static uint32_t add_stream(struct fb_ledger *ledger)
 {

@@ -65,6 +65,8 @@ void fb_ledger_deinit(struct fb_ledger *ledger);
 
 /* All below return 0, or -1 when the trace grows too long, time or bytes overflow (INPUT). */
 
+/* The refusal (INPUT) of a trace that is too long, with the numbers. */
+int fb_ledger_refuse(const struct fb_ledger *ledger, struct fb_error *err);
 /* Whether there is room for the allocations of so many objects, before they are made. */
 int fb_ledger_require(const struct fb_ledger *ledger, uint64_t objects,
                       struct fb_error *err) FB_MUST_USE;

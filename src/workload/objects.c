@@ -12,6 +12,8 @@ static const struct fb_word lifetime_words[] = {
     {"phase", FB_LIFETIME_PHASE},
     {"iteration", FB_LIFETIME_ITERATION},
     {"manual", FB_LIFETIME_MANUAL},
+    {"scope", FB_LIFETIME_SCOPE},
+    {"inner_scope", FB_LIFETIME_INNER_SCOPE},
 };
 
 static const struct fb_word touch_words[] = {
@@ -188,6 +190,45 @@ static void read_grow(struct fb_reader *reader, const struct fb_fields *fields,
         read_grow_mapping(reader, &inner, class);
 }
 
+/* What two threads do to one object must come in an order: a thread that grows it in place while
+ * another may free it has none; nor can a scope end before all its objects are back. */
+static void check_freed_by(const struct fb_reader *reader, const struct fb_fields *fields,
+                           const struct fb_object_class *class, size_t index)
+{
+    bool scoped =
+        class->lifetime == FB_LIFETIME_SCOPE || class->lifetime == FB_LIFETIME_INNER_SCOPE;
+    if (class->freed_by == FB_FREED_BY_SAME)
+        return;
+    if (scoped && reader->notes[index].lifetime_known)
+        fb_node_fault(fb_fields_key(fields, "freed_by"), "conflicting-keys",
+                      "%s ends with its scope, on the thread that allocated it; remove freed_by or "
+                      "change lifetime",
+                      fields->title);
+    if (class->grow == FB_GROW_REALLOC)
+        fb_node_fault(fb_fields_key(fields, "freed_by"), "conflicting-keys",
+                      "%s grows in place, which no other thread may interrupt; remove freed_by or "
+                      "grow it with \"how: copy\"",
+                      fields->title);
+}
+
+static void read_freed_by(struct fb_reader *reader, const struct fb_fields *fields,
+                          struct fb_object_class *class, size_t index)
+{
+    static const char *const words[] = {"same", "other"};
+    struct fb_value value;
+    if (!fb_fields_get(reader, fields, "freed_by", &value))
+        return;
+    const char *text = fb_value_text(&value);
+    if (text == NULL || strcmp(text, words[0]) == 0)
+        return;
+    class->freed_by = FB_FREED_BY_OTHER;
+    if (strcmp(text, words[1]) != 0) {
+        class->freed_by_pool = fb_pool_find(reader, &value, words, COUNT(words));
+        class->freed_by = FB_FREED_BY_POOL;
+    }
+    check_freed_by(reader, fields, class, index);
+}
+
 static void read_object(struct fb_reader *reader, const struct fb_pair *pair, size_t index)
 {
     struct fb_object_class *class = &reader->workload->classes[index];
@@ -207,6 +248,7 @@ static void read_object(struct fb_reader *reader, const struct fb_pair *pair, si
     read_align(reader, &fields, class);
     read_call(reader, &fields, class);
     read_grow(reader, &fields, class);
+    read_freed_by(reader, &fields, class, index);
 }
 
 void fb_read_objects(struct fb_reader *reader, const struct fb_value *objects)

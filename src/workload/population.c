@@ -52,17 +52,10 @@ void fb_population_give_slot(struct fb_population *population, struct fb_ids *ow
     fb_ids_push(shared ? &population->resting : own, slot);
 }
 
-static void append(struct fb_ids *ids, struct fb_ids *more)
-{
-    for (size_t i = 0; i < more->count; i++)
-        fb_ids_push(ids, more->at[i]);
-    more->count = 0;
-}
-
 void fb_population_share_slots(struct fb_population *population, struct fb_ids *own)
 {
-    append(&population->common, own);
-    append(&population->common, &population->resting);
+    fb_ids_move(own, &population->common);
+    fb_ids_move(&population->resting, &population->common);
 }
 
 /* There are never more records than slots, so the number fits. */

@@ -25,6 +25,13 @@ uint32_t fb_ids_pop(struct fb_ids *ids)
     return ids->at[--ids->count];
 }
 
+void fb_ids_move(struct fb_ids *from, struct fb_ids *to)
+{
+    for (size_t i = 0; i < from->count; i++)
+        fb_ids_push(to, from->at[i]);
+    from->count = 0;
+}
+
 void fb_ids_deinit(struct fb_ids *ids)
 {
     free(ids->at);

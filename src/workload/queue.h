@@ -20,6 +20,8 @@ struct fb_ids {
 void fb_ids_push(struct fb_ids *ids, uint32_t id);
 /* The one pushed last; the list must not be empty. */
 uint32_t fb_ids_pop(struct fb_ids *ids);
+/* Appends all of from to to. */
+void fb_ids_move(struct fb_ids *from, struct fb_ids *to);
 void fb_ids_deinit(struct fb_ids *ids);
 
 struct fb_death {

@@ -15,7 +15,7 @@
 #include "workload/workload.h"
 
 #define FB_TITLE_MAX 224
-#define FB_FIELDS_MAX 16
+#define FB_FIELDS_MAX 24
 #define FB_ITEMS_MAX 1000 /* objects or phases */
 
 /* What is known of a class while phases are read; parallel to workload->classes. */
@@ -25,12 +25,20 @@ struct fb_class_note {
     bool allocated;      /* by a phase so far */
 };
 
+/* What is known of a pool; parallel to workload->pools. */
+struct fb_pool_note {
+    struct fb_node key;
+    bool used; /* by a phase, or by an object's freed_by */
+};
+
 struct fb_reader {
     struct fb_diagnostics *diagnostics; /* borrowed */
     struct fb_workload *workload;       /* being filled; borrowed */
     struct fb_tree file;
     struct fb_params params;
     struct fb_class_note *notes; /* owned */
+    struct fb_pool_note *pool_notes; /* owned */
+    bool pools_known; /* false: the key is faulty, so nothing is said about names of pools */
 };
 
 /* A value with its parameter put in. */
@@ -97,6 +105,23 @@ const char *fb_advise(const char *word, const char *const *known, size_t count, 
 /* --- shapes.c: a number or a distribution; each value ≥ minimum (base units) --- */
 bool fb_value_distribution(struct fb_reader *reader, const struct fb_value *value,
                            enum fb_unit_kind kind, uint64_t minimum, struct fb_distribution *out);
+
+/* --- pools.c --- */
+/* Fills workload->pools. Called before what names pools is read, without the key too. */
+void fb_read_pools(struct fb_reader *reader, const struct fb_fields *top);
+/* The pool of that name, which it counts as used. NULL (a fault) when there is none; words: other
+ * values the key takes, for the suggestion. */
+const struct fb_pool *fb_pool_find(struct fb_reader *reader, const struct fb_value *value,
+                                   const char *const *words, size_t word_count);
+void fb_pools_check_unused(const struct fb_reader *reader);
+
+/* --- threads.c --- */
+/* A phase's threads, pool and scopes. */
+void fb_read_threads(struct fb_reader *reader, const struct fb_fields *fields,
+                     struct fb_phase *phase);
+/* Whether the phase's threads and scopes fit the object that it allocates at key. */
+void fb_threads_check_object(const struct fb_reader *reader, const struct fb_phase *phase,
+                             struct fb_node key, size_t class_index);
 
 /* --- objects.c, phases.c: fill reader->workload; whether all was well stands in diagnostics --- */
 void fb_read_objects(struct fb_reader *reader, const struct fb_value *objects);

@@ -17,25 +17,38 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-/* Small objects, a random one of 4,096 replaced at a time: what metadata traffic looks like. */
-static size_t fill_ops(struct fb_op *ops)
+static struct fb_op alloc_op(uint64_t random, uint32_t slot)
+{
+    return (struct fb_op){.kind = FB_OP_ALLOC, .slot = slot, .arg = 16 + (random >> 32) % 240};
+}
+
+/* Requests: 64 small objects come, then go, as a workload's iterations make them. */
+static size_t fill_requests(struct fb_op *ops, size_t count)
+{
+    uint64_t state = 42;
+    while (count < OPS + 1) {
+        uint32_t first_slot = (uint32_t)(count / 128 % 32 * 64);
+        for (uint32_t i = 0; i < 64; i++, count++)
+            ops[count] = alloc_op(next_random(&state), first_slot + i);
+        for (uint32_t i = 0; i < 64; i++, count++)
+            ops[count] = (struct fb_op){.kind = FB_OP_FREE, .slot = ops[count - 64].slot};
+    }
+    return count;
+}
+
+/* The worst case for branch prediction: at each step a random one of 4,096 slots is filled or
+ * emptied. */
+static size_t fill_random(struct fb_op *ops, size_t count)
 {
     static unsigned char used[SLOTS];
     uint64_t state = 42;
-    size_t count = 0;
-    ops[count++] = (struct fb_op){.kind = FB_OP_PHASE_BEGIN};
     while (count < OPS + 1) {
         uint64_t random = next_random(&state);
         uint32_t slot = (uint32_t)(random % SLOTS);
-        if (used[slot])
-            ops[count++] = (struct fb_op){.kind = FB_OP_FREE, .slot = slot};
-        else
-            ops[count++] =
-                (struct fb_op){.kind = FB_OP_ALLOC, .slot = slot, .arg = 16 + (random >> 32) % 240};
+        ops[count++] =
+            used[slot] ? (struct fb_op){.kind = FB_OP_FREE, .slot = slot} : alloc_op(random, slot);
         used[slot] = !used[slot];
     }
-    ops[count++] = (struct fb_op){.kind = FB_OP_PHASE_END};
-    ops[count++] = (struct fb_op){.kind = FB_OP_END};
     return count;
 }
 
@@ -91,12 +104,13 @@ static double median(double values[ROUNDS])
     return values[ROUNDS / 2];
 }
 
-int main(void)
+static void measure(const char *name, size_t (*fill)(struct fb_op *ops, size_t count),
+                    struct fb_op *ops)
 {
-    struct fb_op *ops = calloc(OPS + 4, sizeof *ops);
-    if (ops == NULL)
-        return 1;
-    size_t count = fill_ops(ops);
+    ops[0] = (struct fb_op){.kind = FB_OP_PHASE_BEGIN};
+    size_t count = fill(ops, 1);
+    ops[count++] = (struct fb_op){.kind = FB_OP_PHASE_END};
+    ops[count++] = (struct fb_op){.kind = FB_OP_END};
     double null[ROUNDS], replay[ROUNDS], bare[ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
         null[round] = replay_ns(ops, count, FB_RUN_NULL) / OPS;
@@ -104,13 +118,22 @@ int main(void)
         bare[round] = bare_loop_ns(ops, count) / OPS;
     }
     double null_ns = median(null), replay_median = median(replay), bare_ns = median(bare);
-    printf("replay of %d small ops, %d rounds side by side, medians\n", OPS, ROUNDS);
+    printf("%s, %d small ops, %d rounds side by side, medians\n", name, OPS, ROUNDS);
     printf("  null:              %6.2f ns/op (goal: at most 6)\n", null_ns);
     printf("  bare malloc/free:  %6.2f ns/op\n", bare_ns);
     printf("  replay, ptmalloc2: %6.2f ns/op, %.2f of bare\n", replay_median,
            replay_median / bare_ns);
     printf("  replay − null:     %6.2f ns/op, %.2f of bare (what ns_per_op reports)\n",
            replay_median - null_ns, (replay_median - null_ns) / bare_ns);
+}
+
+int main(void)
+{
+    struct fb_op *ops = calloc(OPS + 256, sizeof *ops);
+    if (ops == NULL)
+        return 1;
+    measure("requests", fill_requests, ops);
+    measure("random", fill_random, ops);
     free(ops);
     return 0;
 }
