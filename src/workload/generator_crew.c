@@ -182,8 +182,8 @@ int fb_crew_visit_pools(struct fb_generator *generator, fb_crew_work *work, stru
 int fb_crew_end_pools(struct fb_generator *generator, struct fb_error *err)
 {
     for (uint32_t lane = FB_LANE_MAIN + 1; lane < generator->own_lane; lane++)
-        if (generator->lanes[lane].alive && (resume(generator, lane, err) != 0 ||
-                                             fb_crew_end(generator, lane, err) != 0))
+        if (generator->lanes[lane].alive &&
+            (resume(generator, lane, err) != 0 || fb_crew_end(generator, lane, err) != 0))
             return -1;
     return 0;
 }

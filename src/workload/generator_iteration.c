@@ -15,8 +15,8 @@ static void add_growth_steps(const struct fb_generator *generator, struct fb_lan
     const struct fb_live *objects = generator->population.objects;
     for (uint32_t object = lane->eldest_growing; object != FB_OBJECT_NONE;
          object = objects[object].younger)
-        fb_lane_add_action(
-            lane, (struct fb_action){.birth = objects[object].birth, .object = object});
+        fb_lane_add_action(lane,
+                           (struct fb_action){.birth = objects[object].birth, .object = object});
 }
 
 /* A drawn count can be 2^46: what there is no room for is refused before it is listed. */
@@ -41,8 +41,7 @@ static int add_allocations(struct fb_generator *generator, struct fb_lane *lane,
         if (check_room(generator, lane->action_count + count, err) != 0)
             return -1;
         for (uint64_t i = 0; i < count; i++)
-            fb_lane_add_action(lane,
-                               (struct fb_action){.object = FB_OBJECT_NONE, .entry = entry});
+            fb_lane_add_action(lane, (struct fb_action){.object = FB_OBJECT_NONE, .entry = entry});
     }
     return 0;
 }
@@ -209,8 +208,8 @@ static int act(struct fb_generator *generator, uint32_t index, const struct fb_a
         return 0;
     const struct fb_live *objects = generator->population.objects;
     bool allocates =
-        !growth || generator->workload->classes[objects[action->object].class_index].grow ==
-                       FB_GROW_COPY;
+        !growth ||
+        generator->workload->classes[objects[action->object].class_index].grow == FB_GROW_COPY;
     if (allocates &&
         fb_death_retire_due(generator, index, FB_QUEUE_OPS, lane->allocations + 1, err) != 0)
         return -1;

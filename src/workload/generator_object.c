@@ -19,8 +19,7 @@ static struct fb_op op_on(const struct fb_generator *generator, const struct fb_
     bool foreign = live->stream != generator->ledger->stream;
     bool scoped = is_scoped(&generator->workload->classes[live->class_index]);
     return (struct fb_op){
-        .flags =
-            (uint8_t)((foreign ? FB_OP_FLAG_FOREIGN : 0U) | (scoped ? FB_OP_FLAG_SCOPE : 0U)),
+        .flags = (uint8_t)((foreign ? FB_OP_FLAG_FOREIGN : 0U) | (scoped ? FB_OP_FLAG_SCOPE : 0U)),
         .class_index = live->class_index,
         .slot = live->slot,
     };

@@ -15,8 +15,7 @@ static bool turns_end(const struct fb_generator *generator)
 
 static int take_turn(struct fb_generator *generator, uint32_t lane, struct fb_error *err)
 {
-    if (fb_crew_turn(generator, lane, err) != 0 ||
-        fb_death_free_pending(generator, lane, err) != 0)
+    if (fb_crew_turn(generator, lane, err) != 0 || fb_death_free_pending(generator, lane, err) != 0)
         return -1;
     generator->turn_end =
         turns_end(generator) ? generator->ledger->calls + FB_TURN_OPS : FB_TURN_ENDLESS;

@@ -254,7 +254,8 @@ int fb_ledger_phase_end(struct fb_ledger *ledger, struct fb_error *err)
     ledger->header.duration_ns = ledger->now_ns;
     if (fb_ledger_checkpoint(ledger, FB_CHECKPOINT_PHASE_END, err) != 0)
         return -1;
-    return fb_ledger_mark(ledger, (struct fb_op){.kind = FB_OP_PHASE_END, .arg = ledger->phase}, err);
+    return fb_ledger_mark(ledger, (struct fb_op){.kind = FB_OP_PHASE_END, .arg = ledger->phase},
+                          err);
 }
 
 int fb_ledger_iteration(struct fb_ledger *ledger, uint64_t index, struct fb_error *err)
@@ -271,8 +272,7 @@ int fb_ledger_turn(struct fb_ledger *ledger, uint32_t stream, bool strict, struc
 {
     if (stream == ledger->stream)
         return 0;
-    struct fb_op op = {
-        .kind = FB_OP_TURN, .flags = strict ? FB_OP_FLAG_STRICT : 0U, .arg = stream};
+    struct fb_op op = {.kind = FB_OP_TURN, .flags = strict ? FB_OP_FLAG_STRICT : 0U, .arg = stream};
     if (fb_ledger_mark(ledger, op, err) != 0)
         return -1;
     ledger->stream = stream;

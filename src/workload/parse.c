@@ -30,6 +30,7 @@ void fb_workload_free(struct fb_workload *workload)
         free(workload->phases[i].free);
     }
     free(workload->params);
+    free(workload->pools);
     free(workload->classes);
     free(workload->phases);
     free(workload->file);
@@ -127,6 +128,7 @@ static void read_workload(struct fb_reader *reader, const struct fb_override *ov
     read_params(reader, &fields, overrides, override_count);
     read_version(reader, &fields);
     read_head(reader, &fields);
+    fb_read_pools(reader, &fields);
     if (fb_fields_need(reader, &fields, "objects", &value))
         fb_read_objects(reader, &value);
     if (fb_fields_need(reader, &fields, "phases", &value))
@@ -151,6 +153,7 @@ int fb_workload_parse(const char *path, const char *text, size_t size,
     fb_params_deinit(&reader.params);
     fb_tree_unload(&reader.file);
     free(reader.notes);
+    free(reader.pool_notes);
     if (diagnostics->count > 0) {
         fb_workload_free(reader.workload);
         return -1;

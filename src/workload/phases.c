@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ITERATIONS_MAX (UINT64_C(1) << 40)
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
 static const struct fb_word mix_words[] = {
@@ -71,6 +70,7 @@ static void read_allocate(struct fb_reader *reader, struct fb_phase *phase,
     struct fb_phase_allocate entry = {.class_index = index};
     reader->notes[index].allocated = true;
     check_lifetime(reader, phase, pair->key, index);
+    fb_threads_check_object(reader, phase, pair->key, index);
     if (fb_value_distribution(reader, value, FB_UNIT_COUNT, 0, &entry.count))
         phase->allocate[phase->allocate_count++] = entry;
 }
@@ -159,7 +159,7 @@ static void read_times(struct fb_reader *reader, const struct fb_fields *fields,
     struct fb_value value;
     phase->has_iterations = fb_fields_has(fields, "iterations");
     if (fb_fields_get(reader, fields, "iterations", &value))
-        (void)fb_value_whole(&value, FB_UNIT_COUNT, 1, ITERATIONS_MAX, &phase->iterations);
+        (void)fb_value_whole(&value, FB_UNIT_COUNT, 1, FB_ITERATIONS_MAX, &phase->iterations);
     if (fb_fields_get(reader, fields, "every", &value))
         (void)fb_value_whole(&value, FB_UNIT_TIME, 0, FB_DISTRIBUTION_MAX, &phase->every_ns);
     if (fb_fields_get(reader, fields, "for", &value))
@@ -234,6 +234,7 @@ static void read_phase(struct fb_reader *reader, const struct fb_value *list, si
         return;
     read_name(reader, &fields, phase);
     read_times(reader, &fields, phase);
+    fb_read_threads(reader, &fields, phase);
     read_plan(reader, &fields, phase);
     read_ways(reader, &fields, phase);
 }
@@ -271,6 +272,9 @@ void fb_read_phases(struct fb_reader *reader, const struct fb_value *phases)
     for (size_t i = 0; i < count; i++)
         read_phase(reader, phases, i);
     /* After a fault in a phase an object may only look unused: its name was misspelt there. */
-    if (fault_count(reader) == before)
+    bool well = fault_count(reader) == before;
+    if (well && before == 0)
+        fb_pools_check_unused(reader);
+    if (well)
         check_unused(reader);
 }

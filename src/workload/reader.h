@@ -17,6 +17,7 @@
 #define FB_TITLE_MAX 224
 #define FB_FIELDS_MAX 24
 #define FB_ITEMS_MAX 1000 /* objects or phases */
+#define FB_ITERATIONS_MAX (UINT64_C(1) << 40)
 
 /* What is known of a class while phases are read; parallel to workload->classes. */
 struct fb_class_note {
@@ -36,7 +37,7 @@ struct fb_reader {
     struct fb_workload *workload;       /* being filled; borrowed */
     struct fb_tree file;
     struct fb_params params;
-    struct fb_class_note *notes; /* owned */
+    struct fb_class_note *notes;     /* owned */
     struct fb_pool_note *pool_notes; /* owned */
     bool pools_known; /* false: the key is faulty, so nothing is said about names of pools */
 };

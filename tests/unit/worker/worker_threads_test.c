@@ -339,18 +339,22 @@ static void scopes_reach_an_allocator_that_knows_them(void **state)
     }
 }
 
+/* FB_RACE_CHECK: against a worker built with ThreadSanitizer, which ends with code 66 at a race. It
+ * has an allocator of its own, so what needs another is left out. */
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lockstep_follows_the_turns),
         cmocka_unit_test(foreign_frees_end_with_nothing_live_in_both_orders),
         cmocka_unit_test(no_wake_up_is_lost_over_many_runs),
+        cmocka_unit_test(strict_turns_hold_in_free_order),
+        cmocka_unit_test(holds_of_two_threads_overlap),
+#ifndef FB_RACE_CHECK
         cmocka_unit_test(a_refused_object_does_not_keep_its_freer_waiting),
         cmocka_unit_test(churned_threads_reuse_stacks_and_repeat_exactly),
         cmocka_unit_test(stacks_do_not_count_as_the_allocators),
-        cmocka_unit_test(strict_turns_hold_in_free_order),
-        cmocka_unit_test(holds_of_two_threads_overlap),
         cmocka_unit_test(scopes_reach_an_allocator_that_knows_them),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
