@@ -98,10 +98,35 @@ static const char *mark_of(struct fb_notes *notes, const char *reason)
     return fb_note_marks[i];
 }
 
+/* A time column's unit comes from its smallest value, which so keeps its digits. */
+static const struct scale {
+    double from_ns, unit;
+    const char *name, *per_op;
+} scales[] = {{1e7, 1e6, "ms", "ms/op"}, {1e5, 1e3, "µs", "µs/op"}, {0, 1, "ns", "ns/op"}};
+
+static const struct scale *scale_of(const struct fb_group *group, const struct column *column)
+{
+    double smallest = INFINITY;
+    for (size_t i = 0; i < group->count; i++)
+        if (has_numbers(&group->cells[i]) && group->cells[i].summary[column->metric].n > 0)
+            smallest = fmin(smallest, group->cells[i].summary[column->metric].median);
+    const struct scale *scale = scales;
+    while (scale->from_ns > 0 && !(smallest < INFINITY && smallest >= scale->from_ns))
+        scale++;
+    return scale;
+}
+
+static double unit_of(const struct fb_group *group, const struct column *column)
+{
+    if (column->kind == NANOSECONDS)
+        return scale_of(group, column)->unit;
+    return column->kind == SIZE ? MIB : 1;
+}
+
 /* Decimals of a column come from its largest value, so that they line up. */
 static int decimals(const struct fb_group *group, const struct column *column)
 {
-    double largest = 0, unit = column->kind == SIZE ? MIB : 1;
+    double largest = 0, unit = unit_of(group, column);
     for (size_t i = 0; i < group->count; i++)
         if (has_numbers(&group->cells[i]) && group->cells[i].summary[column->metric].n > 0)
             largest = fmax(largest, fabs(group->cells[i].summary[column->metric].median) / unit);
@@ -112,13 +137,13 @@ static int decimals(const struct fb_group *group, const struct column *column)
     return largest < 100 ? 1 : 0;
 }
 
-static char *value_text(const struct column *column, const struct fb_cell *cell, int digits,
-                        struct fb_notes *notes)
+static char *value_text(const struct column *column, const struct fb_cell *cell, double unit,
+                        int digits, struct fb_notes *notes)
 {
     const struct fb_summary *summary = &cell->summary[column->metric];
     if (summary->n == 0)
         return fb_format("n/a%s", mark_of(notes, na_reason(cell, column->metric)));
-    double value = summary->median / (column->kind == SIZE ? MIB : 1);
+    double value = summary->median / unit;
     char *text = fb_format("%.*f", digits, value);
     bool minus_zero = text[0] == '-' && strtod(text, NULL) >= 0;
     if (minus_zero)
@@ -145,8 +170,8 @@ static char *phase_text(const struct fb_cell *cell)
     return named ? fb_strdup(done->kept_phase) : NULL;
 }
 
-static char *cell_text(const struct column *column, const struct fb_cell *cell, int digits,
-                       struct fb_notes *notes)
+static char *cell_text(const struct column *column, const struct fb_cell *cell, double unit,
+                       int digits, struct fb_notes *notes)
 {
     switch (column->kind) {
     case NAME:
@@ -162,7 +187,7 @@ static char *cell_text(const struct column *column, const struct fb_cell *cell, 
     case NANOSECONDS:
         break;
     }
-    return value_text(column, cell, digits, notes);
+    return value_text(column, cell, unit, digits, notes);
 }
 
 /* "timeout: … (1 of 3 runs)"; a detail that says the status itself stands alone. */
@@ -199,9 +224,11 @@ static void fill_column(const struct fb_group *group, size_t index, struct fb_gr
         return;
     }
     int digits = is_value(column) ? decimals(group, column) : 0;
+    double unit = unit_of(group, column);
     for (size_t row = 0; row < group->count; row++)
         if (column->kind == NAME || has_numbers(&group->cells[row]))
-            fb_grid_set(grid, row, index, cell_text(column, &group->cells[row], digits, notes));
+            fb_grid_set(grid, row, index,
+                        cell_text(column, &group->cells[row], unit, digits, notes));
 }
 
 static void fill_status(const struct fb_group *group, struct fb_grid *grid)
@@ -221,8 +248,12 @@ static void fill_status(const struct fb_group *group, struct fb_grid *grid)
 void fb_block_init(const struct fb_group *group, struct fb_grid *grid, struct fb_notes *notes)
 {
     struct fb_grid_column heads[COLUMNS];
-    for (size_t i = 0; i < COLUMNS; i++)
+    for (size_t i = 0; i < COLUMNS; i++) {
         heads[i] = columns[i].head;
+        const struct scale *scale = scale_of(group, &columns[i]);
+        if (columns[i].kind == NANOSECONDS)
+            heads[i].unit = columns[i].metric == FB_METRIC_NS_PER_OP ? scale->per_op : scale->name;
+    }
     *notes = (struct fb_notes){.reason_count = 0};
     fb_grid_init(grid, heads, COLUMNS, group->count);
     for (size_t i = 0; i < COLUMNS; i++)

@@ -1,5 +1,4 @@
-/* The threads of a phase. A thread's parking and its end are put into its stream when it has
- * nothing else to do, so that in free order it comes to them by itself. */
+/* The threads of a phase. A thread parks in a turn of its own, which passes on with it. */
 #include "workload/generator.h"
 
 static bool is_own(const struct fb_generator *generator, uint32_t lane)
@@ -83,11 +82,16 @@ static int resume(struct fb_generator *generator, uint32_t lane, struct fb_error
     return tell(generator, FB_OP_RESUME, lane, err);
 }
 
-static int park(struct fb_generator *generator, uint32_t lane, struct fb_error *err)
+/* In the lane's turn, which the caller passes on next. */
+static int park(struct fb_generator *generator, struct fb_error *err)
+{
+    return fb_ledger_mark(generator->ledger, (struct fb_op){.kind = FB_OP_PARK}, err);
+}
+
+static int await(struct fb_generator *generator, uint32_t lane, struct fb_error *err)
 {
     generator->lanes[lane].awake = false;
-    return fb_ledger_mark_in(generator->ledger, generator->lanes[lane].stream,
-                             (struct fb_op){.kind = FB_OP_PARK}, err);
+    return tell(generator, FB_OP_AWAIT, lane, err);
 }
 
 int fb_crew_begin(struct fb_generator *generator, struct fb_error *err)
@@ -107,14 +111,14 @@ int fb_crew_begin(struct fb_generator *generator, struct fb_error *err)
 int fb_crew_park(struct fb_generator *generator, struct fb_error *err)
 {
     const struct fb_ids *crew = &generator->crew;
+    for (size_t i = 0; i < crew->count; i++)
+        if (generator->lanes[crew->at[i]].awake &&
+            (fb_crew_turn(generator, crew->at[i], err) != 0 || park(generator, err) != 0))
+            return -1;
     if (fb_crew_turn(generator, FB_LANE_MAIN, err) != 0)
         return -1;
     for (size_t i = 0; i < crew->count; i++)
-        if (generator->lanes[crew->at[i]].awake && park(generator, crew->at[i], err) != 0)
-            return -1;
-    for (size_t i = 0; i < crew->count; i++)
-        if (generator->lanes[crew->at[i]].alive &&
-            tell(generator, FB_OP_AWAIT, crew->at[i], err) != 0)
+        if (generator->lanes[crew->at[i]].awake && await(generator, crew->at[i], err) != 0)
             return -1;
     return 0;
 }
@@ -135,9 +139,11 @@ static int free_in_turn(struct fb_generator *generator, struct fb_error *err)
 {
     for (size_t i = 0; i < generator->crew.count; i++) {
         uint32_t lane = generator->crew.at[i];
-        if (generator->lanes[lane].awake && generator->lanes[lane].pending.count > 0 &&
-            (fb_crew_turn(generator, lane, err) != 0 ||
-             fb_death_free_pending(generator, lane, err) != 0))
+        if (!generator->lanes[lane].awake || generator->lanes[lane].pending.count == 0)
+            continue;
+        if (fb_crew_turn(generator, lane, err) != 0 ||
+            fb_death_free_pending(generator, lane, err) != 0 ||
+            (!is_own(generator, lane) && park(generator, err) != 0))
             return -1;
     }
     return fb_crew_turn(generator, FB_LANE_MAIN, err);
@@ -145,17 +151,13 @@ static int free_in_turn(struct fb_generator *generator, struct fb_error *err)
 
 int fb_crew_finish(struct fb_generator *generator, struct fb_error *err)
 {
-    const struct fb_ids *crew = &generator->crew;
     if (resume_for_the_end(generator, err) != 0 || free_in_turn(generator, err) != 0)
         return -1;
-    for (size_t i = 0; i < crew->count; i++) {
-        uint32_t lane = crew->at[i];
-        if (!generator->lanes[lane].awake)
-            continue;
-        if ((is_own(generator, lane) ? fb_crew_end(generator, lane, err)
-                                     : park(generator, lane, err)) != 0)
-            return -1;
-        if (!is_own(generator, lane) && tell(generator, FB_OP_AWAIT, lane, err) != 0)
+    for (size_t i = 0; i < generator->crew.count; i++) {
+        uint32_t lane = generator->crew.at[i];
+        if (generator->lanes[lane].awake &&
+            (is_own(generator, lane) ? fb_crew_end(generator, lane, err)
+                                     : await(generator, lane, err)) != 0)
             return -1;
     }
     return 0;
@@ -165,10 +167,10 @@ int fb_crew_visit(struct fb_generator *generator, uint32_t lane, fb_crew_work *w
                   struct fb_error *err)
 {
     if (resume(generator, lane, err) != 0 || fb_crew_turn(generator, lane, err) != 0 ||
-        work(generator, lane, err) != 0 || fb_crew_turn(generator, FB_LANE_MAIN, err) != 0 ||
-        park(generator, lane, err) != 0)
+        work(generator, lane, err) != 0 || park(generator, err) != 0 ||
+        fb_crew_turn(generator, FB_LANE_MAIN, err) != 0)
         return -1;
-    return tell(generator, FB_OP_AWAIT, lane, err);
+    return await(generator, lane, err);
 }
 
 int fb_crew_visit_pools(struct fb_generator *generator, fb_crew_work *work, struct fb_error *err)

@@ -56,8 +56,7 @@ int fb_ledger_require(const struct fb_ledger *ledger, uint64_t objects, struct f
     return objects <= room ? 0 : refuse_length(ledger, objects - 1, err);
 }
 
-int fb_ledger_mark_in(struct fb_ledger *ledger, uint32_t stream, struct fb_op op,
-                      struct fb_error *err)
+static int put(struct fb_ledger *ledger, uint32_t stream, struct fb_op op, struct fb_error *err)
 {
     /* A row of the stream table takes as much room as an op. */
     if (ledger->header.op_count + ledger->header.stream_count - 1 >= ledger->max_ops)
@@ -71,7 +70,7 @@ int fb_ledger_mark_in(struct fb_ledger *ledger, uint32_t stream, struct fb_op op
 
 int fb_ledger_mark(struct fb_ledger *ledger, struct fb_op op, struct fb_error *err)
 {
-    return fb_ledger_mark_in(ledger, ledger->stream, op, err);
+    return put(ledger, ledger->stream, op, err);
 }
 
 static int advance(struct fb_ledger *ledger, uint64_t ns, struct fb_error *err)
@@ -291,7 +290,7 @@ int fb_ledger_start(struct fb_ledger *ledger, uint32_t *stream, struct fb_error 
 int fb_ledger_join(struct fb_ledger *ledger, uint32_t stream, struct fb_error *err)
 {
     ledger->threads--;
-    if (fb_ledger_mark_in(ledger, stream, (struct fb_op){.kind = FB_OP_END}, err) != 0)
+    if (put(ledger, stream, (struct fb_op){.kind = FB_OP_END}, err) != 0)
         return -1;
     return fb_ledger_mark(ledger, (struct fb_op){.kind = FB_OP_THREAD_JOIN, .arg = stream}, err);
 }

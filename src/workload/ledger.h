@@ -7,8 +7,8 @@
  * marked "given", owns what they point to, and calls init and deinit.
  *
  * Threads: ops go to the stream that has the turn, in the order of lockstep, and one clock
- * runs over all of them. Only PARK and END are put into a stream that does not have the
- * turn; its thread comes to them when it next runs.
+ * runs over all of them. Only END is put into a stream that does not have the turn: it
+ * gets it from the join.
  */
 #ifndef FB_WORKLOAD_LEDGER_H
 #define FB_WORKLOAD_LEDGER_H
@@ -100,9 +100,6 @@ int fb_ledger_checkpoint(struct fb_ledger *ledger, enum fb_checkpoint_kind kind,
                          struct fb_error *err) FB_MUST_USE;
 /* Any other op without operands or sizes: kind, flags and arg as they are. */
 int fb_ledger_mark(struct fb_ledger *ledger, struct fb_op op, struct fb_error *err) FB_MUST_USE;
-/* The same into any stream. */
-int fb_ledger_mark_in(struct fb_ledger *ledger, uint32_t stream, struct fb_op op,
-                      struct fb_error *err) FB_MUST_USE;
 
 /* Threads. The turn goes to another stream; nothing when that has it already. */
 int fb_ledger_turn(struct fb_ledger *ledger, uint32_t stream, bool strict,

@@ -95,6 +95,32 @@ static void timing_says_why_it_is_missing(void **state)
     free(failed);
 }
 
+/* The smallest value keeps its digits: 4.2 ms a call beside 38 ms are shown in µs. */
+static void long_times_are_shown_in_larger_units(void **state)
+{
+    struct fb_result *result = *state;
+    static const struct {
+        double fast_ns, slow_ns;
+        const char *unit, *fast, *slow;
+    } rows[] = {
+        {4201670, 38021917, "µs/op", " 4202", " 38022"},
+        {42016700, 380219170, "ms/op", " 42", " 380"},
+        {99999, 38021917, "ns/op", " 99999", " 38021917"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t k = 0; k < result->cell_count; k++)
+            rendering_set(&result->cells[k], FB_METRIC_NS_PER_OP, rows[i].slow_ns, rows[i].slow_ns,
+                          rows[i].slow_ns);
+        rendering_set(&result->cells[SAMPLE_JEMALLOC], FB_METRIC_NS_PER_OP, rows[i].fast_ns,
+                      rows[i].fast_ns, rows[i].fast_ns);
+        char *text = rendering_table(result, 0, false);
+        assert_says(text, rows[i].unit);
+        assert_says(text, rows[i].fast);
+        assert_says(text, rows[i].slow);
+        free(text);
+    }
+}
+
 static void narrow_terminals_lose_the_least_important(void **state)
 {
     char *text = rendering_table(*state, 80, false);
@@ -198,6 +224,7 @@ int main(void)
         WITH_SAMPLE(columns_without_values_are_named_with_the_reason),
         WITH_SAMPLE(single_gaps_are_marked_with_a_footnote),
         WITH_SAMPLE(timing_says_why_it_is_missing),
+        WITH_SAMPLE(long_times_are_shown_in_larger_units),
         WITH_SAMPLE(narrow_terminals_lose_the_least_important),
         WITH_SAMPLE(partial_failures_are_counted),
         WITH_SAMPLE(color_is_only_there_when_asked),

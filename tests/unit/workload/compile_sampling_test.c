@@ -12,31 +12,39 @@
 
 /* Live bytes after every op, and where samples stand. */
 struct curve {
+    struct lockstep lockstep;
     uint64_t count;
     uint64_t *live;
     bool *sampled;
 };
 
+static bool is_sample(const struct fb_op *op)
+{
+    return op->kind == FB_OP_SAMPLE || op->kind == FB_OP_CHECKPOINT;
+}
+
 static struct curve curve_of(const struct fb_trace *trace)
 {
     struct replay replay = replay_start(trace);
     struct curve curve = {
+        .lockstep = lockstep_of(trace),
         .count = trace->header->op_count,
         .live = fb_alloc(trace->header->op_count, sizeof(uint64_t)),
         .sampled = fb_alloc(trace->header->op_count, sizeof(bool)),
     };
     for (uint64_t i = 0; i < curve.count; i++) {
-        replay_step(&replay, &trace->ops[i]);
+        const struct step *step = &curve.lockstep.steps[i];
+        replay_step(&replay, step);
         curve.live[i] = replay.live;
-        curve.sampled[i] =
-            trace->ops[i].kind == FB_OP_SAMPLE || trace->ops[i].kind == FB_OP_CHECKPOINT;
+        curve.sampled[i] = is_sample(step->op);
     }
-    free(replay.sizes);
+    replay_free(&replay);
     return curve;
 }
 
 static void curve_free(struct curve *curve)
 {
+    lockstep_free(&curve->lockstep);
     free(curve->sampled);
     free(curve->live);
 }
@@ -101,12 +109,13 @@ static void check_peak_checkpoint(const struct compiled *compiled)
     uint64_t first = 0, checkpoints = 0;
     while (curve.live[first] < compiled->trace.header->peak_live_bytes)
         first++;
-    for (uint64_t i = 0; i < curve.count; i++)
-        if (compiled->trace.ops[i].kind == FB_OP_CHECKPOINT &&
-            compiled->trace.ops[i].flags == FB_CHECKPOINT_PEAK_LIVE) {
-            assert_int_equal(i, first + 1);
-            checkpoints++;
-        }
+    for (uint64_t i = 0; i < curve.count; i++) {
+        const struct fb_op *op = curve.lockstep.steps[i].op;
+        if (op->kind != FB_OP_CHECKPOINT || op->flags != FB_CHECKPOINT_PEAK_LIVE)
+            continue;
+        assert_int_equal(i, first + 1);
+        checkpoints++;
+    }
     assert_int_equal(checkpoints, 1);
     curve_free(&curve);
 }
@@ -124,16 +133,18 @@ static void check_volume(const struct compiled *compiled)
     uint64_t step_bytes = trace->header->allocated_bytes / 8192;
     step_bytes = step_bytes > 65536 ? step_bytes : 65536;
     struct replay replay = replay_start(trace);
+    struct lockstep lockstep = lockstep_of(trace);
     uint64_t since = 0;
-    for (uint64_t i = 0; i < trace->header->op_count; i++) {
-        bool allocates = trace->ops[i].kind == FB_OP_ALLOC || trace->ops[i].kind == FB_OP_REALLOC;
-        if (allocates)
+    for (uint64_t i = 0; i < lockstep.count; i++) {
+        const struct fb_op *op = lockstep.steps[i].op;
+        if (op->kind == FB_OP_ALLOC || op->kind == FB_OP_REALLOC)
             assert_true(replay.volume - since < step_bytes);
-        replay_step(&replay, &trace->ops[i]);
-        if (trace->ops[i].kind == FB_OP_SAMPLE || trace->ops[i].kind == FB_OP_CHECKPOINT)
+        replay_step(&replay, &lockstep.steps[i]);
+        if (is_sample(op))
             since = replay.volume;
     }
-    free(replay.sizes);
+    lockstep_free(&lockstep);
+    replay_free(&replay);
 }
 
 static void no_volume_goes_by_without_a_sample(void **state)
@@ -149,16 +160,18 @@ static void check_iterations(const struct compiled *compiled)
     for (uint32_t i = 0; i < trace->header->phase_count; i++)
         total += trace->phases[i].iterations;
     uint64_t stride = (total + 9999) / 10000;
-    for (uint64_t i = 0; i < trace->header->op_count; i++) {
-        if (trace->ops[i].kind != FB_OP_ITERATION)
+    struct lockstep lockstep = lockstep_of(trace);
+    for (uint64_t i = 0; i < lockstep.count; i++) {
+        const struct fb_op *op = lockstep.steps[i].op;
+        if (op->kind != FB_OP_ITERATION)
             continue;
-        bool here = trace->ops[i + 1].kind == FB_OP_SAMPLE &&
-                    trace->ops[i + 1].flags == FB_SAMPLE_ITERATION;
+        bool here = op[1].kind == FB_OP_SAMPLE && op[1].flags == FB_SAMPLE_ITERATION;
         assert_int_equal(here, seen++ % stride == 0);
         sampled += here;
     }
     assert_int_equal(seen, total);
     assert_true(sampled <= 10000);
+    lockstep_free(&lockstep);
 }
 
 static void iterations_are_sampled_evenly(void **state)

@@ -9,30 +9,6 @@
 
 #include <cmocka.h>
 
-static struct fb_object_class class_of(const char *name, double size, enum fb_lifetime lifetime)
-{
-    struct fb_object_class class = {.lifetime = lifetime, .size = CONSTANT(size)};
-    strncpy(class.name, name, sizeof class.name - 1);
-    return class;
-}
-
-static struct fb_object_class living(const char *name, double size, enum fb_lifetime lifetime,
-                                     double length)
-{
-    struct fb_object_class class = class_of(name, size, lifetime);
-    class.life.a = length;
-    return class;
-}
-
-static void expect_ops(const struct fb_workload *workload, const char *expected)
-{
-    struct compiled compiled = compile(workload, 42);
-    char *text = ops_as_text(&compiled.trace);
-    assert_string_equal(text, expected);
-    free(text);
-    compiled_free(&compiled);
-}
-
 static struct fb_phase_allocate one_each[] = {{0, CONSTANT(1)}, {1, CONSTANT(1)}};
 static struct fb_phase_allocate two_of_first[] = {{0, CONSTANT(2)}};
 static struct fb_phase_allocate one_of_first[] = {{0, CONSTANT(1)}};

@@ -1,5 +1,5 @@
 /* The compiler's bookkeeping of live objects: queue, slots, growing list. */
-#include "workload/population.h"
+#include "workload/lane.h"
 
 #include "base/rng.h"
 
@@ -81,29 +81,90 @@ static void the_queue_keeps_what_is_not_due(void **state)
     fb_queue_deinit(&queue);
 }
 
-static uint32_t add(struct fb_population *population, uint64_t size)
+static struct fb_ids own; /* slots that the one lane there is has freed */
+
+static uint32_t add(struct fb_population *population)
 {
-    uint32_t slot = 0;
-    assert_int_equal(fb_population_take_slot(population, &slot, NULL), 0);
-    return fb_population_add(population, 0, slot, size);
+    struct fb_live record = {.elder = FB_OBJECT_NONE, .younger = FB_OBJECT_NONE};
+    assert_int_equal(fb_population_take_slot(population, &own, false, &record.slot, NULL), 0);
+    return fb_population_add(population, record);
 }
 
-static void slots_are_reused_and_their_number_is_the_most_at_once(void **state)
+static void lose(struct fb_population *population, uint32_t object)
+{
+    fb_population_give_slot(population, &own, false, population->objects[object].slot);
+    fb_population_remove(population, object);
+}
+
+static void end(struct fb_population *population)
+{
+    fb_population_deinit(population);
+    fb_ids_deinit(&own);
+}
+
+static void slots_are_reused_and_the_most_at_once_are_counted(void **state)
 {
     (void)state;
     struct fb_population population;
     fb_population_init(&population, 1);
-    uint32_t first = add(&population, 1), second = add(&population, 2);
+    uint32_t first = add(&population), second = add(&population);
     uint32_t slot = population.objects[first].slot;
     assert_int_equal(population.slot_count, 2);
-    fb_population_remove(&population, first);
-    uint32_t third = add(&population, 3);
+    lose(&population, first);
+    assert_int_equal(population.slots_used, 1);
+    uint32_t third = add(&population);
     assert_int_equal(population.objects[third].slot, slot);
     assert_int_equal(population.slot_count, 2);
     assert_int_equal(population.objects[third].birth, 2);
     assert_int_equal(population.objects[second].birth, 1);
-    add(&population, 4);
+    add(&population);
     assert_int_equal(population.slot_count, 3);
+    assert_int_equal(population.slots_used_max, 3);
+    end(&population);
+}
+
+static uint32_t take(struct fb_population *population, struct fb_ids *lane, bool shared)
+{
+    uint32_t slot = 0;
+    assert_int_equal(fb_population_take_slot(population, lane, shared, &slot, NULL), 0);
+    return slot;
+}
+
+/* What one lane freed another one cannot have before the phase is over. */
+static void a_lanes_slots_are_its_own_until_the_phase_ends(void **state)
+{
+    (void)state;
+    struct fb_population population;
+    struct fb_ids here = {0}, there = {0};
+    fb_population_init(&population, 1);
+    uint32_t slot = take(&population, &here, false);
+    fb_population_give_slot(&population, &here, false, slot);
+    assert_int_equal(take(&population, &there, false), slot + 1);
+    assert_int_equal(take(&population, &here, false), slot);
+    fb_population_give_slot(&population, &here, false, slot);
+    fb_population_share_slots(&population, &here);
+    assert_int_equal(take(&population, &there, false), slot);
+    fb_ids_deinit(&here);
+    fb_population_deinit(&population);
+}
+
+/* Neither a slot that was used in this phase, nor one used again in it. */
+static void shared_objects_have_slots_to_themselves(void **state)
+{
+    (void)state;
+    struct fb_population population;
+    struct fb_ids here = {0};
+    fb_population_init(&population, 1);
+    uint32_t plain = take(&population, &here, false);
+    fb_population_give_slot(&population, &here, false, plain);
+    uint32_t shared = take(&population, &here, true);
+    assert_int_not_equal(shared, plain);
+    fb_population_give_slot(&population, &here, true, shared);
+    assert_int_equal(take(&population, &here, false), plain);
+    assert_int_equal(take(&population, &here, false), shared + 1);
+    fb_population_share_slots(&population, &here);
+    assert_int_equal(take(&population, &here, true), shared);
+    fb_ids_deinit(&here);
     fb_population_deinit(&population);
 }
 
@@ -115,36 +176,39 @@ static void more_slots_than_a_table_holds_are_an_error(void **state)
     fb_population_init(&population, 1);
     population.slot_count = UINT32_MAX;
     uint32_t slot = 7;
-    assert_int_equal(fb_population_take_slot(&population, &slot, &err), -1);
+    assert_int_equal(fb_population_take_slot(&population, &own, false, &slot, &err), -1);
     assert_int_equal(err.kind, FB_ERROR_INPUT);
     assert_int_equal(slot, 7);
-    fb_population_deinit(&population);
+    end(&population);
 }
 
-/* Removal from both ends and the middle; removing stops the growing too. */
+/* Removal from both ends and the middle. */
 static void growing_objects_are_listed_in_birth_order(void **state)
 {
     (void)state;
     struct fb_population population;
+    struct fb_lane lane;
     fb_population_init(&population, 1);
+    fb_lane_init(&lane);
     uint32_t object[5];
     for (int i = 0; i < 5; i++) {
-        object[i] = add(&population, 1);
-        fb_population_start_growing(&population, object[i]);
+        object[i] = add(&population);
+        fb_lane_start_growing(&lane, &population, object[i]);
     }
-    fb_population_stop_growing(&population, object[2]);
-    fb_population_stop_growing(&population, object[2]); /* a second time is harmless */
-    fb_population_remove(&population, object[0]);
-    assert_int_equal(population.eldest_growing, object[1]);
+    fb_lane_stop_growing(&lane, &population, object[2]);
+    fb_lane_stop_growing(&lane, &population, object[2]); /* a second time is harmless */
+    fb_lane_stop_growing(&lane, &population, object[0]);
+    assert_int_equal(lane.eldest_growing, object[1]);
     assert_int_equal(population.objects[object[1]].younger, object[3]);
     assert_int_equal(population.objects[object[3]].elder, object[1]);
-    fb_population_remove(&population, object[4]);
-    assert_int_equal(population.youngest_growing, object[3]);
-    fb_population_remove(&population, object[3]);
-    fb_population_remove(&population, object[1]);
-    assert_int_equal(population.eldest_growing, FB_OBJECT_NONE);
-    assert_int_equal(population.youngest_growing, FB_OBJECT_NONE);
-    fb_population_deinit(&population);
+    fb_lane_stop_growing(&lane, &population, object[4]);
+    assert_int_equal(lane.youngest_growing, object[3]);
+    fb_lane_stop_growing(&lane, &population, object[3]);
+    fb_lane_stop_growing(&lane, &population, object[1]);
+    assert_int_equal(lane.eldest_growing, FB_OBJECT_NONE);
+    assert_int_equal(lane.youngest_growing, FB_OBJECT_NONE);
+    fb_lane_deinit(&lane);
+    end(&population);
 }
 
 /* Object numbers are reused, so their order is not that of births. */
@@ -153,9 +217,9 @@ static void sorting_is_by_birth(void **state)
     (void)state;
     struct fb_population population;
     fb_population_init(&population, 1);
-    uint32_t first = add(&population, 1), second = add(&population, 1);
-    fb_population_remove(&population, first);
-    uint32_t third = add(&population, 1);
+    uint32_t first = add(&population), second = add(&population);
+    lose(&population, first);
+    uint32_t third = add(&population);
     assert_true(third < second);
     struct fb_ids ids = {0};
     fb_ids_push(&ids, third);
@@ -164,7 +228,7 @@ static void sorting_is_by_birth(void **state)
     assert_int_equal(ids.at[0], second);
     assert_int_equal(ids.at[1], third);
     fb_ids_deinit(&ids);
-    fb_population_deinit(&population);
+    end(&population);
 }
 
 int main(void)
@@ -173,7 +237,9 @@ int main(void)
         cmocka_unit_test(the_queue_gives_the_earliest_and_eldest_first),
         cmocka_unit_test(the_queue_serves_while_it_is_filled),
         cmocka_unit_test(the_queue_keeps_what_is_not_due),
-        cmocka_unit_test(slots_are_reused_and_their_number_is_the_most_at_once),
+        cmocka_unit_test(slots_are_reused_and_the_most_at_once_are_counted),
+        cmocka_unit_test(a_lanes_slots_are_its_own_until_the_phase_ends),
+        cmocka_unit_test(shared_objects_have_slots_to_themselves),
         cmocka_unit_test(more_slots_than_a_table_holds_are_an_error),
         cmocka_unit_test(growing_objects_are_listed_in_birth_order),
         cmocka_unit_test(sorting_is_by_birth),

@@ -5,6 +5,12 @@
 
 #include "base/alloc.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
 static void count_cost(struct replay *replay, uint64_t touched)
 {
     replay->now += 100 + touched / 8;
@@ -50,28 +56,62 @@ static void end_phase(struct replay *replay, const struct fb_op *op)
     replay->teardown = op->arg + 1 == replay->trace->header->phase_count;
 }
 
-void replay_step(struct replay *replay, const struct fb_op *op)
+static void wait_until(struct replay *replay, uint64_t when)
 {
-    struct fb_trace_header *counted = &replay->counted;
+    if (when > replay->now)
+        replay->now = when;
+}
+
+/* The flag says whether another stream allocated the object, no more and no less. */
+static void check_foreign(struct replay *replay, const struct step *step)
+{
+    bool foreign = replay->streams[step->op->slot] != step->stream;
+    assert_int_equal(foreign, (step->op->flags & FB_OP_FLAG_FOREIGN) != 0);
+    replay->foreign[step->op->class_index] |= foreign;
+}
+
+static void call(struct replay *replay, const struct step *step)
+{
+    const struct fb_op *op = step->op;
+    if (op->kind == FB_OP_ALLOC) {
+        assert_int_equal(replay->sizes[op->slot], 0);
+        replay->objects++;
+        replay->counted.alloc_calls++;
+        replay->streams[op->slot] = step->stream;
+        gain(replay, op, 0);
+        return;
+    }
+    assert_true(replay->sizes[op->slot] > 0);
+    check_foreign(replay, step);
+    if (op->kind == FB_OP_FREE) {
+        lose(replay, op);
+        return;
+    }
+    replay->counted.realloc_calls++;
+    replay->streams[op->slot] = step->stream;
+    gain(replay, op, replay->sizes[op->slot]);
+}
+
+void replay_step(struct replay *replay, const struct step *step)
+{
+    const struct fb_op *op = step->op;
     switch ((enum fb_op_kind)op->kind) {
     case FB_OP_ALLOC:
-        replay->objects++;
-        counted->alloc_calls++;
-        gain(replay, op, 0);
-        break;
     case FB_OP_REALLOC:
-        counted->realloc_calls++;
-        gain(replay, op, replay->sizes[op->slot]);
-        break;
     case FB_OP_FREE:
-        lose(replay, op);
+        call(replay, step);
+        break;
+    case FB_OP_HOLD:
+        replay->holds[step->stream] = replay->now;
         break;
     case FB_OP_SLEEP:
-        replay->now += op->arg;
+        if ((op->flags & FB_OP_FLAG_SINCE_HOLD) != 0)
+            wait_until(replay, replay->holds[step->stream] + op->arg);
+        else
+            replay->now += op->arg;
         break;
     case FB_OP_PACE:
-        if (replay->phase_begin + op->arg > replay->now)
-            replay->now = replay->phase_begin + op->arg;
+        wait_until(replay, replay->phase_begin + op->arg);
         break;
     case FB_OP_PHASE_BEGIN:
         replay->phase_begin = replay->now;
@@ -79,9 +119,12 @@ void replay_step(struct replay *replay, const struct fb_op *op)
     case FB_OP_PHASE_END:
         end_phase(replay, op);
         break;
+    case FB_OP_SAMPLE:
+    case FB_OP_CHECKPOINT:
+        replay->counted.sample_count++;
+        replay->counted.checkpoint_count += op->kind == FB_OP_CHECKPOINT;
+        break;
     default:
-        counted->sample_count += op->kind == FB_OP_SAMPLE || op->kind == FB_OP_CHECKPOINT;
-        counted->checkpoint_count += op->kind == FB_OP_CHECKPOINT;
         break;
     }
 }
@@ -91,7 +134,18 @@ struct replay replay_start(const struct fb_trace *trace)
     return (struct replay){
         .trace = trace,
         .sizes = fb_alloc(trace->header->slot_count, sizeof(uint64_t)),
+        .streams = fb_alloc(trace->header->slot_count, sizeof(uint32_t)),
+        .holds = fb_alloc(trace->header->stream_count, sizeof(uint64_t)),
+        .foreign = fb_alloc(trace->header->class_count, sizeof(bool)),
     };
+}
+
+void replay_free(struct replay *replay)
+{
+    free(replay->foreign);
+    free(replay->holds);
+    free(replay->streams);
+    free(replay->sizes);
 }
 
 void each_scenario(void (*check)(const struct compiled *))
