@@ -7,6 +7,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +136,22 @@ static void narrow_terminals_lose_the_least_important(void **state)
     free(narrow);
 }
 
+static void prose_is_broken_at_spaces_and_commands_stay_whole(void **state)
+{
+    char *text = rendering_table(*state, 60, false);
+    bool command = false;
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        size_t columns = 0;
+        for (const char *at = line; *at != '\0'; at++)
+            columns += ((unsigned char)*at & 0xC0U) != 0x80U;
+        command = command || (line[0] == ' ' && strstr(line, "your-program") != NULL);
+        if (line[0] != ' ')
+            assert_in_range(columns, 1, 60);
+    }
+    assert_true(command);
+    free(text);
+}
+
 static void partial_failures_are_counted(void **state)
 {
     struct fb_result *result = *state;
@@ -226,6 +243,7 @@ int main(void)
         WITH_SAMPLE(timing_says_why_it_is_missing),
         WITH_SAMPLE(long_times_are_shown_in_larger_units),
         WITH_SAMPLE(narrow_terminals_lose_the_least_important),
+        WITH_SAMPLE(prose_is_broken_at_spaces_and_commands_stay_whole),
         WITH_SAMPLE(partial_failures_are_counted),
         WITH_SAMPLE(color_is_only_there_when_asked),
         WITH_SAMPLE(doubts_are_said),
