@@ -1,10 +1,10 @@
-/* The next allocator in line, for those of ours that wrap one: libc's, or the one that stands behind
- * ours in LD_PRELOAD.
+/* The next allocator in line, for those of ours that wrap one: libc's, or the one that stands
+ * behind ours in LD_PRELOAD.
  *
- * Found once by dlsym(RTLD_NEXT). dlsym may itself allocate (its error text, a lock's state), which comes
- * back to our malloc before the search is over: such calls are served from a static bootstrap buffer that
- * is never given back, and fba_inner_owns_bootstrap() tells its blocks from others. Without recursion:
- * a thread that is inside the search gets bootstrap memory, another one waits.
+ * Found once by dlsym(RTLD_NEXT). dlsym may itself allocate (its error text, a lock's state), which
+ * comes back to our malloc before the search is over: such calls are served from a static bootstrap
+ * buffer that is never given back, and fba_inner_owns_bootstrap() tells its blocks from others.
+ * Without recursion: a thread that is inside the search gets bootstrap memory, another one waits.
  */
 #ifndef ALLOCATORS_PRELOAD_INNER_H
 #define ALLOCATORS_PRELOAD_INNER_H

@@ -17,16 +17,18 @@
 
 struct list_options {
     const char *topic, *name;
+    bool markdown;
 };
 
 static const struct topic {
     const char *name;
     int (*print)(const char *name, struct fb_error *err);
+    void (*print_markdown)(void); /* NULL = has none */
 } topics[] = {
-    {"allocators", fb_list_allocators},
-    {"workloads", fb_list_workloads},
-    {"metrics", fb_list_metrics},
-    {"keys", fb_list_keys},
+    {"allocators", fb_list_allocators, NULL},
+    {"workloads", fb_list_workloads, NULL},
+    {"metrics", fb_list_metrics, NULL},
+    {"keys", fb_list_keys, fb_list_keys_markdown},
 };
 #define TOPIC_COUNT (sizeof topics / sizeof topics[0])
 
@@ -66,61 +68,6 @@ int fb_list_metrics(const char *name, struct fb_error *err)
         fb_columns_add(&columns,
                        (const char *const[]){fb_metrics[i].name, fb_metrics[i].unit,
                                              better_word(&fb_metrics[i]), fb_metrics[i].title});
-    fb_columns_print(&columns, "", stdout);
-    fb_columns_deinit(&columns);
-    return 0;
-}
-
-static void print_key(const struct fb_key *key)
-{
-    (void)printf("%s.%s\n  values   %s\n", key->where, key->name, key->values);
-    if (*key->fallback != '\0')
-        (void)printf("  default  %s\n", key->fallback);
-    (void)printf("  example  %s\n  %s\n", key->example, key->help);
-}
-
-/* "iterations", or "phase.iterations" where a name stands in several places. */
-static bool key_is(const struct fb_key *key, const char *word)
-{
-    size_t where = strlen(key->where);
-    if (strcmp(key->name, word) == 0)
-        return true;
-    return strncmp(word, key->where, where) == 0 && word[where] == '.' &&
-           strcmp(word + where + 1, key->name) == 0;
-}
-
-static int list_key(const struct fb_key *keys, size_t count, const char *name, struct fb_error *err)
-{
-    const char **names = fb_alloc(count, sizeof *names);
-    size_t found = 0;
-    for (size_t i = 0; i < count; i++) {
-        names[i] = keys[i].name;
-        if (key_is(&keys[i], name)) {
-            (void)fputs(found++ > 0 ? "\n" : "", stdout);
-            print_key(&keys[i]);
-        }
-    }
-    const char *near = fb_suggest(name, names, count);
-    free(names);
-    if (found > 0)
-        return 0;
-    return fb_fail(err, FB_ERROR_INPUT, "no key \"%s\"; %s%s%s", name,
-                   near != NULL ? "did you mean \"" : "see `fragbench list keys`",
-                   near != NULL ? near : "", near != NULL ? "\"?" : "");
-}
-
-int fb_list_keys(const char *name, struct fb_error *err)
-{
-    size_t count = 0;
-    const struct fb_key *keys = fb_keys(&count);
-    if (name != NULL)
-        return list_key(keys, count, name, err);
-    struct fb_columns columns;
-    fb_columns_init(&columns, "llll");
-    fb_columns_add(&columns, (const char *const[]){"where", "key", "values", "default"});
-    for (size_t i = 0; i < count; i++)
-        fb_columns_add(&columns, (const char *const[]){keys[i].where, keys[i].name, keys[i].values,
-                                                       keys[i].fallback});
     fb_columns_print(&columns, "", stdout);
     fb_columns_deinit(&columns);
     return 0;
@@ -206,9 +153,20 @@ int fb_list_workloads(const char *name, struct fb_error *err)
     return 0;
 }
 
+#define MARKDOWN_KEY 256 /* no short option */
+
+static const struct argp_option option_table[] = {
+    {"markdown", MARKDOWN_KEY, NULL, 0, "the whole table of keys, as GitHub tables", 0},
+    {0},
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct list_options *options = state->input;
+    if (key == MARKDOWN_KEY) {
+        options->markdown = true;
+        return 0;
+    }
     if (key == ARGP_KEY_NO_ARGS)
         argp_error(state, "say what: allocators, workloads, metrics or keys");
     if (key != ARGP_KEY_ARG)
@@ -219,13 +177,26 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
+static int print_one_topic(const struct topic *topic, const struct list_options *options,
+                           struct fb_error *err)
+{
+    if (!options->markdown)
+        return topic->print(options->name, err);
+    if (topic->print_markdown == NULL || options->name != NULL)
+        return fb_fail(err, FB_ERROR_INPUT,
+                       "--markdown is for the whole table of keys: `fragbench list keys "
+                       "--markdown`");
+    topic->print_markdown();
+    return 0;
+}
+
 static int print_topic(const struct list_options *options, struct fb_error *err)
 {
     const char *names[TOPIC_COUNT];
     for (size_t i = 0; i < TOPIC_COUNT; i++) {
         names[i] = topics[i].name;
         if (strcmp(topics[i].name, options->topic) == 0)
-            return topics[i].print(options->name, err);
+            return print_one_topic(&topics[i], options, err);
     }
     fb_message_unknown("list", options->topic, names, TOPIC_COUNT);
     err->kind = FB_ERROR_INPUT; /* said already, with all of them */
@@ -235,6 +206,7 @@ static int print_topic(const struct list_options *options, struct fb_error *err)
 int cmd_list(int argc, char **argv)
 {
     static const struct argp argp = {
+        .options = option_table,
         .parser = parse_option,
         .args_doc = "allocators|workloads|metrics|keys [NAME]",
         .doc = "What there is. With NAME: all that is known of that one.",

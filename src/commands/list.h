@@ -9,5 +9,7 @@ int fb_list_allocators(const char *name, struct fb_error *err) FB_MUST_USE;
 int fb_list_workloads(const char *name, struct fb_error *err) FB_MUST_USE;
 int fb_list_metrics(const char *name, struct fb_error *err) FB_MUST_USE;
 int fb_list_keys(const char *name, struct fb_error *err) FB_MUST_USE;
+/* The whole key table as GitHub tables, one a place where keys stand; docs/language.md has it. */
+void fb_list_keys_markdown(void);
 
 #endif

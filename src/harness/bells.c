@@ -157,6 +157,20 @@ static void fill_from_sample(struct fb_run *run, const struct fb_bell *bell,
     checkpoint->touched_bytes = sample->touched_bytes;
 }
 
+static void copy_stats(const struct fb_shared *shared, struct fb_checkpoint *checkpoint)
+{
+    size_t count = shared->stat_count < FB_STATS_MAX ? shared->stat_count : FB_STATS_MAX;
+    if (count == 0)
+        return;
+    checkpoint->allocator = fb_alloc(count, sizeof *checkpoint->allocator);
+    checkpoint->allocator_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct fb_counter *counter = &checkpoint->allocator[i];
+        memcpy(counter->name, shared->stats[i].name, sizeof counter->name - 1);
+        counter->value = shared->stats[i].value;
+    }
+}
+
 int fb_run_checkpoint(struct fb_run *run, const struct fb_bell *bell, struct fb_error *err)
 {
     struct fb_rollup rollup;
@@ -179,6 +193,7 @@ int fb_run_checkpoint(struct fb_run *run, const struct fb_bell *bell, struct fb_
     };
     strncpy(checkpoint.kind, checkpoint_names[bell->checkpoint], sizeof checkpoint.kind - 1);
     fill_from_sample(run, bell, &checkpoint);
+    copy_stats(run->control.shared, &checkpoint);
     if (maps.count > run->mappings_max)
         run->mappings_max = maps.count;
     run->checkpoints =

@@ -196,6 +196,7 @@ void fb_run_collect(struct fb_run *run, struct fb_run_outcome *outcome)
     repetition->checkpoints = run->checkpoints;
     repetition->checkpoint_count = run->checkpoint_count;
     run->checkpoints = NULL;
+    run->checkpoint_count = 0;
     outcome->malloc_owner = run->malloc_owner;
     run->malloc_owner = NULL;
     outcome->effective = run->effective;

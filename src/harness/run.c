@@ -102,6 +102,8 @@ static void release(struct fb_run *run)
     free(run->verdict_detail);
     free(run->malloc_owner);
     fb_settings_free(run->effective, run->effective_count);
+    for (size_t i = 0; i < run->checkpoint_count; i++)
+        free(run->checkpoints[i].allocator);
     free(run->checkpoints);
     free(run->outside);
     *run = (struct fb_run){0};

@@ -30,12 +30,13 @@ enum fb_field_kind {
     FB_FIELD_U64, /* above 2^63 − 1 as a string of digits: JSON readers lose them otherwise */
     FB_FIELD_UNSIGNED,
     FB_FIELD_BOOL,
-    FB_FIELD_NUMBER, /* double; NaN ↔ null */
-    FB_FIELD_STATUS, /* enum fb_status ↔ its name */
-    FB_FIELD_TEXTS,  /* char **, count ↔ array of strings */
-    FB_FIELD_PAIRS,  /* struct fb_name_value *, count ↔ object of strings */
-    FB_FIELD_OBJECT, /* members of the same record under a name of their own */
-    FB_FIELD_ARRAY,  /* pointer, count ↔ array of objects */
+    FB_FIELD_NUMBER,   /* double; NaN ↔ null */
+    FB_FIELD_STATUS,   /* enum fb_status ↔ its name */
+    FB_FIELD_TEXTS,    /* char **, count ↔ array of strings */
+    FB_FIELD_PAIRS,    /* struct fb_name_value *, count ↔ object of strings */
+    FB_FIELD_COUNTERS, /* struct fb_counter *, count ↔ object of numbers */
+    FB_FIELD_OBJECT,   /* members of the same record under a name of their own */
+    FB_FIELD_ARRAY,    /* pointer, count ↔ array of objects */
     FB_FIELD_CUSTOM,
 };
 
@@ -43,7 +44,7 @@ struct fb_field {
     const char *name;
     enum fb_field_kind kind;
     size_t offset;                         /* in the record */
-    size_t count_offset;                   /* TEXTS, PAIRS, ARRAY: of a size_t */
+    size_t count_offset;                   /* TEXTS, PAIRS, COUNTERS, ARRAY: of a size_t */
     size_t size;                           /* CHARS: of the array; ARRAY: of an item */
     const struct fb_field *fields;         /* OBJECT, ARRAY: ends with a NULL name */
     json_t *(*encode)(const void *record); /* CUSTOM */

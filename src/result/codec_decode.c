@@ -197,6 +197,27 @@ static int decode_pairs(const struct fb_field *field, const json_t *value, void 
     return 0;
 }
 
+static int decode_counters(const struct fb_field *field, const json_t *value, void *record,
+                           const struct fb_place *place)
+{
+    if (!json_is_object(value))
+        return expected(place, "an object", value);
+    struct fb_counter *counters = fb_alloc(json_object_size(value), sizeof *counters);
+    size_t *count = count_at(field, record);
+    *(struct fb_counter **)at(field, record) = counters;
+    const char *key = NULL;
+    json_t *item = NULL;
+    json_object_foreach((json_t *)value, key, item)
+    {
+        const struct fb_place here = {place, key, 0, place->file, place->err};
+        if (read_u64(item, &counters[*count].value, &here) != 0)
+            return -1;
+        (void)snprintf(counters[*count].name, sizeof counters[*count].name, "%s", key);
+        (*count)++;
+    }
+    return 0;
+}
+
 static int decode_object(const struct fb_field *field, const json_t *value, void *record,
                          const struct fb_place *place)
 {
@@ -235,8 +256,9 @@ static decode_fn *const decoders[] = {
     [FB_FIELD_U64] = decode_u64,       [FB_FIELD_UNSIGNED] = decode_unsigned,
     [FB_FIELD_BOOL] = decode_bool,     [FB_FIELD_NUMBER] = decode_number,
     [FB_FIELD_STATUS] = decode_status, [FB_FIELD_TEXTS] = decode_texts,
-    [FB_FIELD_PAIRS] = decode_pairs,   [FB_FIELD_OBJECT] = decode_object,
-    [FB_FIELD_ARRAY] = decode_array,   [FB_FIELD_CUSTOM] = decode_custom,
+    [FB_FIELD_PAIRS] = decode_pairs,   [FB_FIELD_COUNTERS] = decode_counters,
+    [FB_FIELD_OBJECT] = decode_object, [FB_FIELD_ARRAY] = decode_array,
+    [FB_FIELD_CUSTOM] = decode_custom,
 };
 
 int fb_codec_decode(const struct fb_field *fields, const json_t *object, void *record,

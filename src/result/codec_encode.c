@@ -86,12 +86,16 @@ static json_t *encode_chars(const struct fb_field *field, const void *record)
     return fb_codec_text(at(field, record));
 }
 
-static json_t *encode_u64(const struct fb_field *field, const void *record)
+static json_t *count_json(uint64_t value)
 {
-    uint64_t value = *(const uint64_t *)at(field, record);
     if (value <= INT64_MAX)
         return json_integer((json_int_t)value);
     return json_sprintf("%llu", (unsigned long long)value);
+}
+
+static json_t *encode_u64(const struct fb_field *field, const void *record)
+{
+    return count_json(*(const uint64_t *)at(field, record));
 }
 
 static json_t *encode_unsigned(const struct fb_field *field, const void *record)
@@ -132,6 +136,15 @@ static json_t *encode_pairs(const struct fb_field *field, const void *record)
     return object;
 }
 
+static json_t *encode_counters(const struct fb_field *field, const void *record)
+{
+    const struct fb_counter *counters = *(struct fb_counter *const *)at(field, record);
+    json_t *object = json_object();
+    for (size_t i = 0; i < count_of(field, record); i++)
+        fb_codec_put(object, counters[i].name, count_json(counters[i].value));
+    return object;
+}
+
 static json_t *encode_object(const struct fb_field *field, const void *record)
 {
     return fb_codec_encode(field->fields, record);
@@ -158,8 +171,9 @@ static encode_fn *const encoders[] = {
     [FB_FIELD_U64] = encode_u64,       [FB_FIELD_UNSIGNED] = encode_unsigned,
     [FB_FIELD_BOOL] = encode_bool,     [FB_FIELD_NUMBER] = encode_number,
     [FB_FIELD_STATUS] = encode_status, [FB_FIELD_TEXTS] = encode_texts,
-    [FB_FIELD_PAIRS] = encode_pairs,   [FB_FIELD_OBJECT] = encode_object,
-    [FB_FIELD_ARRAY] = encode_array,   [FB_FIELD_CUSTOM] = encode_custom,
+    [FB_FIELD_PAIRS] = encode_pairs,   [FB_FIELD_COUNTERS] = encode_counters,
+    [FB_FIELD_OBJECT] = encode_object, [FB_FIELD_ARRAY] = encode_array,
+    [FB_FIELD_CUSTOM] = encode_custom,
 };
 
 json_t *fb_codec_encode(const struct fb_field *fields, const void *record)

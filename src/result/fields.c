@@ -48,6 +48,7 @@ const struct fb_field fb_checkpoint_fields[] = {
     ROW(U64, fb_checkpoint, huge_bytes, "huge_bytes"),
     ROW(U64, fb_checkpoint, swap_bytes, "swap_bytes"),
     ROW(U64, fb_checkpoint, mappings, "mappings"),
+    LIST(COUNTERS, fb_checkpoint, allocator, allocator_count, "allocator"),
     END,
 };
 

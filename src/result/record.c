@@ -70,6 +70,8 @@ void fb_repetition_deinit(struct fb_repetition *repetition)
     for (size_t i = 0; i < repetition->phase_count; i++)
         free(repetition->phases[i].name);
     free(repetition->phases);
+    for (size_t i = 0; i < repetition->checkpoint_count; i++)
+        free(repetition->checkpoints[i].allocator);
     free(repetition->checkpoints);
     free(repetition->series.points);
     free(repetition->series_file);

@@ -56,6 +56,12 @@ struct fb_series {
     size_t count;
 };
 
+/* One of an allocator's own counters. */
+struct fb_counter {
+    char name[40]; /* with its unit at the end: "budget_used_bytes" */
+    uint64_t value;
+};
+
 /* kind: "start", "peak_live", "phase_end", "idle_0s", "idle_1s", "idle_10s", "active_10s", "purged"
  */
 struct fb_checkpoint {
@@ -66,6 +72,8 @@ struct fb_checkpoint {
     uint64_t footprint_bytes, live_bytes, touched_bytes, usable_bytes;
     uint64_t lazyfree_bytes, huge_bytes, swap_bytes;
     uint64_t mappings;
+    struct fb_counter *allocator; /* what it says of itself; none where it has no counters */
+    size_t allocator_count;
 };
 
 struct fb_phase_record {

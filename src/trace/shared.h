@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define FB_SHARED_MAGIC 0x444552414853424dULL
-#define FB_SHARED_VERSION 2U
+#define FB_SHARED_VERSION 3U
 
 /* Fixed descriptors in the worker. */
 enum { FB_FD_SHARED = 3, FB_FD_TRACE = 4, FB_FD_DOORBELL = 5 };
@@ -114,6 +114,13 @@ struct fb_counters {
     _Atomic uint64_t op_index; /* of a thread that does not publish into fb_shared */
 };
 
+/* One of the allocator's own counters, as allocators/include/fragbench/stats.h has them. */
+struct fb_stat {
+    char name[40];
+    uint64_t value;
+};
+#define FB_STATS_MAX 64
+
 #define FB_OWNER_MAX 256
 #define FB_READBACK_MAX 1024
 
@@ -158,6 +165,11 @@ struct fb_shared {
     uint64_t cpus_seen;
     uint32_t purge_used; /* enum fb_purge after DETECT */
     uint32_t pad1;
+
+    /* out: at each checkpoint, before the bell */
+    struct fb_stat stats[FB_STATS_MAX];
+    uint32_t stat_count;
+    uint32_t pad2;
 
     /* out: the end */
     uint32_t end; /* enum fb_worker_end */

@@ -3,6 +3,8 @@
 #ifndef FB_WORKER_FOREIGN_H
 #define FB_WORKER_FOREIGN_H
 
+#include "trace/shared.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -24,6 +26,9 @@ FB_WEAK int scalable_allocation_command(int command, void *param);
 FB_WEAK void fragbench_scope_begin(void);
 FB_WEAK void *fragbench_scope_alloc(size_t size, size_t align);
 FB_WEAK void fragbench_scope_end(void);
+/* the counters' contract, allocators/include/fragbench/stats.h; the same layout as struct fb_stat
+ */
+FB_WEAK size_t fragbench_stats(struct fb_stat *out, size_t count);
 /* glibc and scudo */
 FB_WEAK int malloc_trim(size_t pad);
 FB_WEAK int mallopt(int param, int value);

@@ -89,6 +89,8 @@ static void checkpoint(struct fb_actor *actor, const struct fb_op *op)
     if (replay->usable_known &&
         (!replay->variant.free_order || replay->shared->counters_count == 1))
         usable = fb_owner_usable_bytes(replay->objects, replay->shared->object_count);
+    if (!replay->variant.null)
+        fb_owner_read_stats(replay->shared);
     struct fb_bell bell = {.kind = FB_BELL_CHECKPOINT,
                            .checkpoint = op->flags,
                            .phase = (uint32_t)op->arg,

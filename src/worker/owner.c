@@ -43,6 +43,14 @@ bool fb_owner_knows_scopes(void)
            same_object((any_function *)fragbench_scope_end);
 }
 
+void fb_owner_read_stats(struct fb_shared *shared)
+{
+    if (!same_object((any_function *)fragbench_stats))
+        return;
+    size_t count = fragbench_stats(shared->stats, FB_STATS_MAX);
+    shared->stat_count = count < FB_STATS_MAX ? (uint32_t)count : FB_STATS_MAX;
+}
+
 uint64_t fb_owner_usable_bytes(const struct fb_object *objects, uint64_t count)
 {
     uint64_t total = 0;

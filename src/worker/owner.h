@@ -13,6 +13,8 @@ void fb_owner_report(struct fb_shared *shared);
 bool fb_owner_knows_usable(void);
 /* Whether the library that answers malloc exports the scope contract. */
 bool fb_owner_knows_scopes(void);
+/* Fills shared->stats from the answering library, where it keeps counters. */
+void fb_owner_read_stats(struct fb_shared *shared);
 /* Σ malloc_usable_size over the live objects of the table. */
 uint64_t fb_owner_usable_bytes(const struct fb_object *objects, uint64_t count);
 /* FB_PURGE_DETECT → by which interfaces the answering library exports. */

@@ -47,7 +47,6 @@ struct plan {
     const struct fb_workload *workload;
     uint64_t seed;
     uint64_t max_bytes;
-    uint64_t max_ops;
     uint64_t *iterations; /* one a phase, scaled */
     struct fb_trace_class *classes;
     struct fb_trace_phase *phases;
@@ -105,21 +104,9 @@ static void fill_header(struct fb_trace_header *header, const struct plan *plan)
     header->version = FB_TRACE_VERSION;
     header->class_count = (uint32_t)plan->workload->class_count;
     header->phase_count = (uint32_t)plan->workload->phase_count;
-    header->stream_count = 1; /* at least */
     header->seed = plan->seed;
     header->cost_op_ns = COST_OP_NS;
     header->cost_bytes_per_us = COST_BYTES_PER_US;
-}
-
-/* How many ops fit into max_bytes beside the tables. */
-static uint64_t room_for_ops(const struct plan *plan)
-{
-    if (plan->max_bytes == 0)
-        return UINT64_MAX / sizeof(struct fb_op) / 2;
-    struct fb_trace_header empty = {0};
-    fill_header(&empty, plan);
-    uint64_t tables = fb_trace_layout(&empty);
-    return plan->max_bytes > tables ? (plan->max_bytes - tables) / sizeof(struct fb_op) : 0;
 }
 
 static int plan_init(struct plan *plan, const struct fb_workload *workload,
@@ -142,7 +129,6 @@ static int plan_init(struct plan *plan, const struct fb_workload *workload,
             plan->iterations[i] = scaled(workload->phases[i].iterations, options->scale);
         fill_phase(&plan->phases[i], &workload->phases[i], plan->iterations[i]);
     }
-    plan->max_ops = room_for_ops(plan);
     return 0;
 }
 
@@ -230,7 +216,6 @@ static int run_pass(const struct plan *plan, const struct fb_sampling *sampling,
         .shared = out->shared,
         .phases = out->phases,
         .writer = writer,
-        .max_ops = plan->max_ops,
         .max_bytes = plan->max_bytes,
     };
     fill_header(&ledger.header, plan);
@@ -241,8 +226,6 @@ static int run_pass(const struct plan *plan, const struct fb_sampling *sampling,
     int result = fb_generator_run(plan->workload, plan->seed, plan->iterations, &ledger, err);
     if (result == 0)
         take_tables(out, &ledger);
-    if (result == 0 && plan->max_bytes > 0 && out->trace_bytes > plan->max_bytes)
-        result = fb_ledger_refuse(&ledger, err);
     fb_ledger_deinit(&ledger);
     return result;
 }

@@ -59,15 +59,21 @@ static double growth_steps(const struct fb_object_class *class, double iteration
     return steps > 0.0 ? steps : 0.0;
 }
 
+static uint32_t lanes_of(const struct fb_phase *phase)
+{
+    uint32_t lanes = phase->pool != NULL ? phase->pool->threads : phase->threads;
+    return lanes > 0 ? lanes : 1;
+}
+
 /* Adds what one phase makes; *kept is what earlier phases and this one leave alive for the run. */
 static void add_phase(struct fb_estimate *estimate, const struct fb_workload *workload,
                       const struct fb_phase *phase, double iterations, double *kept)
 {
-    double held = 0.0;
+    double held = 0.0, own_iterations = iterations / lanes_of(phase);
     for (size_t i = 0; i < phase->allocate_count; i++) {
         const struct fb_object_class *class = &workload->classes[phase->allocate[i].class_index];
         double objects = expected(&phase->allocate[i].count) * iterations;
-        double steps = phase->has_iterations ? objects * growth_steps(class, iterations) : 0.0;
+        double steps = phase->has_iterations ? objects * growth_steps(class, own_iterations) : 0.0;
         estimate->objects += objects + steps;
         estimate->ops += 2.0 * objects + (class->grow == FB_GROW_COPY ? 2.0 : 1.0) * steps;
         if (class->lifetime == FB_LIFETIME_RUN)
@@ -83,17 +89,6 @@ static void add_phase(struct fb_estimate *estimate, const struct fb_workload *wo
         estimate->ops += iterations;
 }
 
-static bool frees(const struct fb_workload *workload, const struct fb_phase *phase,
-                  const struct fb_pool *pool)
-{
-    for (size_t i = 0; i < phase->allocate_count; i++) {
-        const struct fb_object_class *class = &workload->classes[phase->allocate[i].class_index];
-        if (class->freed_by == FB_FREED_BY_POOL && class->freed_by_pool == pool)
-            return true;
-    }
-    return false;
-}
-
 static double pool_threads(const struct fb_workload *workload)
 {
     double threads = 0.0;
@@ -101,7 +96,8 @@ static double pool_threads(const struct fb_workload *workload)
         const struct fb_pool *pool = &workload->pools[i];
         bool used = false;
         for (size_t k = 0; k < workload->phase_count && !used; k++)
-            used = workload->phases[k].pool == pool || frees(workload, &workload->phases[k], pool);
+            used = workload->phases[k].pool == pool ||
+                   fb_crew_frees(workload, &workload->phases[k], pool);
         threads += used ? pool->threads : 0.0;
     }
     return threads;
@@ -119,14 +115,13 @@ static double own_threads(const struct fb_phase *phase, uint64_t iterations)
     return full_sets * threads + (left < threads ? left : threads);
 }
 
-/* Starts, ends and turns. */
-static double thread_ops(const struct fb_phase *phase, double iterations, double calls,
-                         double threads)
+/* Starts, ends, scopes, and the one turn at least that an iteration takes. */
+static double thread_ops(const struct fb_phase *phase, double iterations, double threads)
 {
-    bool threaded = phase->threads > 0 || phase->pool != NULL;
-    double turns = phase->take_turns ? iterations : 2.0 * iterations + calls / FB_TURN_OPS;
-    return (threaded ? turns : 0.0) + 3.0 * threads + (phase->scope ? 2.0 * iterations : 0.0) +
-           2.0 * iterations * phase->inner_scopes;
+    double each = lanes_of(phase) > 1 ? 1.0 : 0.0;
+    if (phase->scope)
+        each += 2.0 + 2.0 * phase->inner_scopes;
+    return 3.0 * threads + each * iterations;
 }
 
 struct fb_estimate fb_estimate_of(const struct fb_workload *workload, const uint64_t *iterations)
@@ -136,9 +131,9 @@ struct fb_estimate fb_estimate_of(const struct fb_workload *workload, const uint
     for (size_t i = 0; i < workload->phase_count; i++) {
         const struct fb_phase *phase = &workload->phases[i];
         double times = phase->has_iterations ? (double)iterations[i] : 1.0;
-        double before = estimate.ops, threads = own_threads(phase, iterations[i]);
+        double threads = own_threads(phase, iterations[i]);
         add_phase(&estimate, workload, phase, times, &kept);
-        estimate.ops += thread_ops(phase, times, estimate.ops - before, threads);
+        estimate.ops += thread_ops(phase, times, threads);
         estimate.streams += threads;
     }
     return estimate;

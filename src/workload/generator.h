@@ -63,6 +63,9 @@ int fb_generator_run(const struct fb_workload *workload, uint64_t seed, const ui
 
 /* --- generator_crew.c: everything by main, which has the turn before and after, but for
  * fb_crew_turn() and before fb_crew_park() --- */
+/* Whether objects that the phase allocates are freed by the pool, which then takes part in it. */
+bool fb_crew_frees(const struct fb_workload *workload, const struct fb_phase *phase,
+                   const struct fb_pool *pool);
 /* Sets up the phase's lanes and crew; starts no thread. */
 void fb_crew_assemble(struct fb_generator *generator);
 /* Starts or resumes whoever lives for the phase or longer. */

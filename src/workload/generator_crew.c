@@ -6,13 +6,11 @@ static bool is_own(const struct fb_generator *generator, uint32_t lane)
     return lane >= generator->own_lane;
 }
 
-/* Whether objects that the phase allocates are freed by the pool. */
-static bool frees(const struct fb_generator *generator, const struct fb_pool *pool)
+bool fb_crew_frees(const struct fb_workload *workload, const struct fb_phase *phase,
+                   const struct fb_pool *pool)
 {
-    const struct fb_phase *phase = generator->phase;
     for (size_t i = 0; i < phase->allocate_count; i++) {
-        const struct fb_object_class *class =
-            &generator->workload->classes[phase->allocate[i].class_index];
+        const struct fb_object_class *class = &workload->classes[phase->allocate[i].class_index];
         if (class->freed_by == FB_FREED_BY_POOL && class->freed_by_pool == pool)
             return true;
     }
@@ -42,7 +40,8 @@ void fb_crew_assemble(struct fb_generator *generator)
     if (generator->phase_lane != FB_LANE_MAIN)
         enlist(generator, generator->phase_lane, generator->phase_lanes);
     for (size_t i = 0; i < workload->pool_count; i++)
-        if (&workload->pools[i] != phase->pool && frees(generator, &workload->pools[i]))
+        if (&workload->pools[i] != phase->pool &&
+            fb_crew_frees(workload, phase, &workload->pools[i]))
             enlist(generator, generator->pools[i].first_lane, workload->pools[i].threads);
 }
 

@@ -18,9 +18,15 @@ static int refuse_length(const struct fb_ledger *ledger, uint64_t ahead, struct 
                    fb_units_bytes(ledger->max_bytes, allowed, sizeof allowed));
 }
 
-int fb_ledger_refuse(const struct fb_ledger *ledger, struct fb_error *err)
+/* How many ops fit into max_bytes beside the tables. */
+static uint64_t room_for_ops(const struct fb_ledger *ledger)
 {
-    return refuse_length(ledger, 0, err);
+    if (ledger->max_bytes == 0)
+        return UINT64_MAX / sizeof(struct fb_op) / 2;
+    struct fb_trace_header empty = ledger->header;
+    empty.op_count = 0;
+    uint64_t tables = fb_trace_layout(&empty);
+    return ledger->max_bytes > tables ? (ledger->max_bytes - tables) / sizeof(struct fb_op) : 0;
 }
 
 /* One more stream that is alive. */
@@ -35,6 +41,7 @@ static uint32_t add_stream(struct fb_ledger *ledger)
     ledger->streams[stream] = (struct fb_ledger_stream){0};
     if (++ledger->threads > ledger->header.thread_peak)
         ledger->header.thread_peak = ledger->threads;
+    ledger->max_ops = room_for_ops(ledger);
     return stream;
 }
 
@@ -52,14 +59,14 @@ void fb_ledger_deinit(struct fb_ledger *ledger)
 
 int fb_ledger_require(const struct fb_ledger *ledger, uint64_t objects, struct fb_error *err)
 {
-    uint64_t room = ledger->max_ops - ledger->header.op_count;
+    uint64_t used = ledger->header.op_count;
+    uint64_t room = ledger->max_ops > used ? ledger->max_ops - used : 0;
     return objects <= room ? 0 : refuse_length(ledger, objects - 1, err);
 }
 
 static int put(struct fb_ledger *ledger, uint32_t stream, struct fb_op op, struct fb_error *err)
 {
-    /* A row of the stream table takes as much room as an op. */
-    if (ledger->header.op_count + ledger->header.stream_count - 1 >= ledger->max_ops)
+    if (ledger->header.op_count >= ledger->max_ops)
         return refuse_length(ledger, 0, err);
     ledger->header.op_count++;
     ledger->streams[stream].op_count++;

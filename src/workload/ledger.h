@@ -32,17 +32,17 @@ struct fb_ledger_stream {
 };
 
 struct fb_ledger {
-    struct fb_trace_header header;        /* given: the cost model; the rest is counted */
+    struct fb_trace_header header; /* given: the cost model, classes, phases; the rest is counted */
     const struct fb_trace_class *classes; /* given */
     bool *shared;                         /* given: one a class, set where an op is FOREIGN */
     struct fb_phase_totals *phases;       /* given: one a phase, zeroed */
     struct fb_trace_writer *writer;       /* given: NULL to count only */
     struct fb_sampling sampling;          /* given */
-    uint64_t max_ops;                     /* given */
-    uint64_t max_bytes;                   /* given: what max_ops comes from, for the message */
+    uint64_t max_bytes;                   /* given: of the trace; 0: no limit */
 
     struct fb_ledger_stream *streams; /* header.stream_count; owned */
     size_t stream_capacity;
+    uint64_t max_ops; /* what max_bytes leaves for them beside the tables */
     uint32_t stream;  /* that has the turn */
     uint32_t threads; /* alive, main included */
     bool teardown;    /* frees no longer count */
@@ -65,8 +65,6 @@ void fb_ledger_deinit(struct fb_ledger *ledger);
 
 /* All below return 0, or -1 when the trace grows too long, time or bytes overflow (INPUT). */
 
-/* The refusal (INPUT) of a trace that is too long, with the numbers. */
-int fb_ledger_refuse(const struct fb_ledger *ledger, struct fb_error *err);
 /* Whether there is room for the allocations of so many objects, before they are made. */
 int fb_ledger_require(const struct fb_ledger *ledger, uint64_t objects,
                       struct fb_error *err) FB_MUST_USE;

@@ -31,6 +31,7 @@ void fb_read_pools(struct fb_reader *reader, const struct fb_fields *top)
     struct fb_workload *workload = reader->workload;
     struct fb_value value;
     struct fb_pairs pairs;
+    char total[32];
     uint64_t threads = 0;
     reader->pools_known = !fb_fields_has(top, "pools");
     if (!fb_fields_get(reader, top, "pools", &value))
@@ -50,8 +51,8 @@ void fb_read_pools(struct fb_reader *reader, const struct fb_fields *top)
     }
     if (threads > POOLS_THREADS_MAX)
         fb_node_fault(value.node, "too-large",
-                      "the pools have %llu threads together; 1,024 are the most",
-                      (unsigned long long)threads);
+                      "the pools have %s threads together; 1,024 are the most",
+                      fb_units_count(threads, total, sizeof total));
     fb_pairs_deinit(&pairs);
 }
 
@@ -66,10 +67,12 @@ static void report_unknown(const struct fb_reader *reader, const struct fb_value
         known[count++] = words[i];
     for (size_t i = 0; i < workload->pool_count; i++)
         known[count++] = workload->pools[i].name;
+    if (workload->pool_count == 0 && fb_suggest(name, known, count) == NULL)
+        (void)snprintf(advice, sizeof advice, "; declare it, such as \"pools: {%.40s: 8}\"", name);
+    else
+        (void)fb_advise(name, known, count, advice, sizeof advice);
     fb_node_fault(value->node, "unknown-pool", "%s names the unknown pool \"%.40s\"%s", value->what,
-                  name,
-                  count == 0 ? "; declare it, such as \"pools: {workers: 8}\""
-                             : fb_advise(name, known, count, advice, sizeof advice));
+                  name, advice);
     free(known);
 }
 

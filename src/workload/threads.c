@@ -60,7 +60,7 @@ static bool read_measured_life(struct fb_reader *reader, const struct fb_value *
 {
     struct fb_fields fields;
     struct fb_value length;
-    return fb_fields_read(value, "thread_life", value->node, &fields) &&
+    return fb_fields_read(value, "thread_life", value->node, &fields) && !fields.unknown &&
            fb_fields_need(reader, &fields, "iterations", &length) &&
            fb_value_whole(&length, FB_UNIT_COUNT, 1, FB_ITERATIONS_MAX, &phase->thread_life);
 }

@@ -61,6 +61,22 @@ load common
     assert_contains "$stderr" 'did you mean "iterations"?'
 }
 
+@test "list keys --markdown: every key has a row of five cells, examples included" {
+    run --separate-stderr "$FRAGBENCH" list keys --markdown
+    assert_status 0
+    rows=$(grep -c '^| `' <<<"$output")
+    pipes=$(grep '^|' <<<"$output" | sed -E 's/\\[|]//g; s/[^|]//g' | sort -u)
+    [[ $pipes == "||||||" ]] || fail "rows with other than five cells" "$output"
+    run --separate-stderr bash -c '"$FRAGBENCH" list keys | tail -n +2 | wc -l'
+    [[ $rows -eq $output ]] || fail "$rows rows for $output keys"
+}
+
+@test "list --markdown of anything else: exit 2, says of what it is" {
+    run --separate-stderr "$FRAGBENCH" list metrics --markdown
+    assert_status 2
+    assert_contains "$stderr" "list keys --markdown"
+}
+
 @test "every example of list keys stands in a legal line" {
     run --separate-stderr "$FRAGBENCH" list keys size
     assert_contains "$output" "example"

@@ -1,7 +1,7 @@
 /* The counters of an allocator, for whoever asks: fragbench's worker does at the end of a run.
  *
- * An allocator that keeps counters exports fragbench_stats() next to malloc; a program finds it as a
- * weak symbol. Asking neither allocates nor blocks for longer than a lock of the allocator's own.
+ * An allocator that keeps counters exports fragbench_stats() next to malloc; a program finds it as
+ * a weak symbol. Asking neither allocates nor blocks for longer than a lock of the allocator's own.
  */
 #ifndef FRAGBENCH_STATS_H
 #define FRAGBENCH_STATS_H

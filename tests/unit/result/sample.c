@@ -103,6 +103,10 @@ static void add_checkpoints(struct fb_repetition *repetition)
         checkpoint->rss_bytes = checkpoint->footprint_bytes + 2 * MIB;
         checkpoint->live_bytes = (uint64_t)i * MIB / 2;
         checkpoint->mappings = 42;
+        checkpoint->allocator = fb_alloc(2, sizeof *checkpoint->allocator);
+        checkpoint->allocator_count = 2;
+        checkpoint->allocator[0] = (struct fb_counter){"budget_used_bytes", 1048576};
+        checkpoint->allocator[1] = (struct fb_counter){"refused_calls", UINT64_MAX};
     }
 }
 

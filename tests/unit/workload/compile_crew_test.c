@@ -170,7 +170,7 @@ static void a_pool_lives_across_phases_to_the_end(void **state)
                "@1 park @2 park @0 await1 await2 >2",
                "sleep(1000000000) sleep(9000000000) " BEATS BEATS BEATS BEATS BEATS BEATS BEATS
                    BEATS BEATS BEATS PURGE(1) PURGE(2) "purge "
-               "resume1 join1 end resume2 join2 end end");
+                                                       "resume1 join1 end resume2 join2 end end");
 }
 
 static void a_pools_threads_free_their_leftovers_and_park_again(void **state)

@@ -87,6 +87,73 @@ static void the_limit_is_exact(void **state)
     assert_int_equal(err.kind, FB_ERROR_INPUT);
 }
 
+/* The tables of streams count, too. */
+static void the_limit_is_exact_with_threads(void **state)
+{
+    (void)state;
+    struct fb_compile_options options = {.seed = 42, .scale = 1};
+    struct fb_totals totals;
+    struct fb_error err = {0};
+    assert_int_equal(fb_compile_totals(&crowd, &options, &totals, &err), 0);
+    options.max_bytes = totals.trace_bytes;
+    fb_totals_deinit(&totals);
+    assert_int_equal(fb_compile_totals(&crowd, &options, &totals, &err), 0);
+    fb_totals_deinit(&totals);
+    options.max_bytes--;
+    assert_int_equal(fb_compile_totals(&crowd, &options, &totals, &err), -1);
+    assert_int_equal(err.kind, FB_ERROR_INPUT);
+}
+
+static struct fb_workload churning(struct fb_phase *phase, uint64_t iterations, uint64_t life)
+{
+    static struct fb_phase_allocate one[] = {{0, CONSTANT(1)}};
+    *phase = (struct fb_phase){.name = "churn",
+                               .has_iterations = true,
+                               .iterations = iterations,
+                               .allocate = one,
+                               .allocate_count = 1,
+                               .threads = 8,
+                               .thread_life = life};
+    return (struct fb_workload){
+        .classes = classes, .class_count = COUNT(classes), .phases = phase, .phase_count = 1};
+}
+
+static void more_threads_than_a_trace_holds_are_refused_at_once(void **state)
+{
+    (void)state;
+    struct fb_compile_options options = {.seed = 1, .scale = 1};
+    struct fb_phase phase;
+    struct fb_workload workload = churning(&phase, UINT64_C(1) << 40, 1);
+    struct fb_totals totals;
+    struct fb_error err = {0};
+    assert_int_equal(fb_compile_totals(&workload, &options, &totals, &err), -1);
+    assert_int_equal(err.kind, FB_ERROR_INPUT);
+    assert_non_null(
+        strstr(err.text, "1,099,511,627,777 threads in all, main included; 65,535 are"));
+    assert_non_null(strstr(err.text, "thread_life"));
+    workload = churning(&phase, 65535, 1);
+    err = (struct fb_error){0};
+    assert_int_equal(fb_compile_totals(&workload, &options, &totals, &err), -1);
+    assert_non_null(strstr(err.text, "65,536 threads"));
+}
+
+/* As many as there may be: each with its own few ops in the file. */
+static void as_many_threads_as_a_trace_holds_are_written(void **state)
+{
+    (void)state;
+    struct fb_phase phase;
+    struct fb_workload workload = churning(&phase, 65534, 1);
+    struct compiled compiled = compile(&workload, 1);
+    assert_int_equal(compiled.trace.header->stream_count, 65535);
+    assert_int_equal(compiled.trace.header->thread_peak, 9);
+    compiled_free(&compiled);
+    /* Ten iterations of each of the eight lanes, twice; five more by five lanes. */
+    workload = churning(&phase, 165, 10);
+    compiled = compile(&workload, 1);
+    assert_int_equal(compiled.trace.header->stream_count, 1 + 8 + 8 + 5);
+    compiled_free(&compiled);
+}
+
 static void more_objects_than_slots_are_refused(void **state)
 {
     (void)state;
@@ -235,6 +302,9 @@ int main(void)
         cmocka_unit_test(far_too_many_objects_are_refused_at_once),
         cmocka_unit_test(what_the_estimate_cannot_see_is_stopped_exactly),
         cmocka_unit_test(the_limit_is_exact),
+        cmocka_unit_test(the_limit_is_exact_with_threads),
+        cmocka_unit_test(more_threads_than_a_trace_holds_are_refused_at_once),
+        cmocka_unit_test(as_many_threads_as_a_trace_holds_are_written),
         cmocka_unit_test(more_objects_than_slots_are_refused),
         cmocka_unit_test(growth_steps_count_in_the_estimate),
         cmocka_unit_test(times_beyond_the_calendar_are_refused),

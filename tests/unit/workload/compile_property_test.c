@@ -1,10 +1,11 @@
-/* What holds for every trace, checked by an independent replay of three workloads. */
+/* What holds for every trace, checked by an independent replay of four workloads. */
 #include "compiled.h"
 #include "replay.h"
 #include "scenarios.h"
 
 #include "base/alloc.h"
 #include "base/sha256.h"
+#include "workload/estimate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -111,6 +112,20 @@ static void phases_add_up_to_the_whole(void **state)
 {
     (void)state;
     each_scenario(check_phases);
+}
+
+static void streams_are_counted_before_they_are_made(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < scenario_count; i++) {
+        struct compiled compiled = compile(scenarios[i].workload, scenarios[i].seed);
+        uint64_t iterations[16];
+        for (uint32_t k = 0; k < compiled.trace.header->phase_count; k++)
+            iterations[k] = compiled.trace.phases[k].iterations;
+        struct fb_estimate estimate = fb_estimate_of(scenarios[i].workload, iterations);
+        assert_true(estimate.streams == (double)compiled.trace.header->stream_count);
+        compiled_free(&compiled);
+    }
 }
 
 static void golden_traces_keep_their_bytes(void **state)
@@ -224,6 +239,7 @@ int main(void)
         cmocka_unit_test(no_op_is_out_of_place),
         cmocka_unit_test(only_run_objects_stay),
         cmocka_unit_test(phases_add_up_to_the_whole),
+        cmocka_unit_test(streams_are_counted_before_they_are_made),
         cmocka_unit_test(golden_traces_keep_their_bytes),
         cmocka_unit_test(another_seed_is_another_trace),
         cmocka_unit_test(a_new_class_does_not_shift_the_others),

@@ -80,8 +80,7 @@ static void inner_scopes_may_be_more_than_actions(void **state)
     struct fb_phase phases[] = {requests(1, allocate, 2)};
     phases[0].inner_scopes = 3;
     struct fb_workload workload = WORKLOAD(classes, phases);
-    expect_ops(&workload,
-               "<0 i0 {0 +s0:8. {1 }1 {1 }1 {1 +n1:4. -n1. }1 -s0. }0 >0");
+    expect_ops(&workload, "<0 i0 {0 +s0:8. {1 }1 {1 }1 {1 +n1:4. -n1. }1 -s0. }0 >0");
     allocate[1].count = (struct fb_distribution)CONSTANT(0);
     expect_ops(&workload, "<0 i0 {0 +s0:8. {1 }1 {1 }1 {1 }1 -s0. }0 >0");
 }

@@ -156,11 +156,10 @@ static void a_wave_begins_for_all_its_lanes_at_once(void **state)
     struct fb_phase phases[] = {two_threads(4)};
     phases[0].every_ns = 5000;
     struct fb_workload workload = WORKLOAD(classes, phases);
-    expect_ops(&workload,
-               "<0 start1 start2 @1 i0 pace(0) +a0:8 @2 i1 pace(0) +a1:8 "
-               "@1 i2 pace(10000) +a2:8 @2 i3 pace(10000) +a3:8 "
-               "@1 park @2 park @0 await1 await2 "
-               "resume1 resume2 @1 -a0 -a2 @2 -a1 -a3 @0 join1 end join2 end >0");
+    expect_ops(&workload, "<0 start1 start2 @1 i0 pace(0) +a0:8 @2 i1 pace(0) +a1:8 "
+                          "@1 i2 pace(10000) +a2:8 @2 i3 pace(10000) +a3:8 "
+                          "@1 park @2 park @0 await1 await2 "
+                          "resume1 resume2 @1 -a0 -a2 @2 -a1 -a3 @0 join1 end join2 end >0");
 }
 
 /* The second of the lane's own, not of the phase's. */

@@ -67,22 +67,14 @@ static char *mark_as_text(const struct fb_op *op)
         const char *before, *after;
         bool operand;
     } words[FB_OP_KIND_COUNT] = {
-        [FB_OP_END] = {"end", "", false},
-        [FB_OP_PACE] = {"pace(", ")", true},
-        [FB_OP_SLEEP] = {"sleep(", ")", true},
-        [FB_OP_PHASE_BEGIN] = {"<", "", true},
-        [FB_OP_PHASE_END] = {">", "", true},
-        [FB_OP_ITERATION] = {"i", "", true},
-        [FB_OP_PURGE] = {"purge", "", false},
-        [FB_OP_HEARTBEAT] = {"beat", "", false},
-        [FB_OP_TURN] = {"@", "", true},
-        [FB_OP_THREAD_START] = {"start", "", true},
-        [FB_OP_THREAD_JOIN] = {"join", "", true},
-        [FB_OP_PARK] = {"park", "", false},
-        [FB_OP_RESUME] = {"resume", "", true},
-        [FB_OP_AWAIT] = {"await", "", true},
-        [FB_OP_HOLD] = {"hold", "", false},
-        [FB_OP_SCOPE_BEGIN] = {"{", "", true},
+        [FB_OP_END] = {"end", "", false},         [FB_OP_PACE] = {"pace(", ")", true},
+        [FB_OP_SLEEP] = {"sleep(", ")", true},    [FB_OP_PHASE_BEGIN] = {"<", "", true},
+        [FB_OP_PHASE_END] = {">", "", true},      [FB_OP_ITERATION] = {"i", "", true},
+        [FB_OP_PURGE] = {"purge", "", false},     [FB_OP_HEARTBEAT] = {"beat", "", false},
+        [FB_OP_TURN] = {"@", "", true},           [FB_OP_THREAD_START] = {"start", "", true},
+        [FB_OP_THREAD_JOIN] = {"join", "", true}, [FB_OP_PARK] = {"park", "", false},
+        [FB_OP_RESUME] = {"resume", "", true},    [FB_OP_AWAIT] = {"await", "", true},
+        [FB_OP_HOLD] = {"hold", "", false},       [FB_OP_SCOPE_BEGIN] = {"{", "", true},
         [FB_OP_SCOPE_END] = {"}", "", true},
     };
     assert_non_null(words[op->kind].before);

@@ -20,8 +20,10 @@ struct frame {
 
 #define HEAD "fragbench: 1\nname: test\n"
 #define CLASSES                                                                        \
+    "pools: {workers: 8}\n"                                                            \
     "objects: {metadata: {size: 1, lifetime: run}, buffer: {size: 1, lifetime: run}, " \
-    "kept: {size: 1, lifetime: manual}, weights: {size: 1, lifetime: run}}\n"
+    "kept: {size: 1, lifetime: manual, freed_by: workers}, "                           \
+    "weights: {size: 1, lifetime: run}}\n"
 #define USE "phases: [{name: a, allocate: {metadata: 1, buffer: 1, kept: 1, weights: 1}}, "
 #define SIZED(shape) \
     HEAD "objects: {x: {size: " shape ", lifetime: run}}\nphases: [{name: a, allocate: {x: 1}}]\n"
@@ -32,6 +34,18 @@ static const struct frame frames[] = {
     {"lifetime", OBJECT("size: 1, lifetime: {%s}")},
     {"distribution", SIZED("{%s}")},
     {"phase", HEAD CLASSES USE "{%s}]\n"},
+    {"thread_life", HEAD CLASSES USE "{name: b, iterations: 9, threads: 2, thread_life: {%s}}]\n"},
+};
+
+/* What else a phase needs beside a key. */
+static const struct {
+    const char *name, *needs;
+} company[] = {
+    {"name", ""},
+    {"every", ", name: b, iterations: 2"},
+    {"thread_life", ", name: b, iterations: 2, threads: 2"},
+    {"take_turns", ", name: b, threads: 2"},
+    {"inner_scopes", ", name: b, scope: request"},
 };
 
 static const char *frame_of(const char *where)
@@ -47,9 +61,10 @@ static const char *beside(const struct fb_key *key)
 {
     if (strcmp(key->where, "phase") != 0)
         return "";
-    return strcmp(key->name, "name") == 0    ? ""
-           : strcmp(key->name, "every") == 0 ? ", name: b, iterations: 2"
-                                             : ", name: b";
+    for (size_t i = 0; i < sizeof company / sizeof company[0]; i++)
+        if (strcmp(company[i].name, key->name) == 0)
+            return company[i].needs;
+    return ", name: b";
 }
 
 static void every_example_is_legal_in_its_place(void **state)
@@ -69,7 +84,7 @@ static void every_example_is_legal_in_its_place(void **state)
         free(line);
         tried++;
     }
-    assert_true(tried >= 22);
+    assert_true(tried >= 30);
 }
 
 /* The examples of a mapping's keys, together, are a legal mapping. */
@@ -104,7 +119,7 @@ static void check_together(const char *where, const char *except, const char *be
 static void the_examples_of_one_mapping_fit_together(void **state)
 {
     (void)state;
-    check_together("top", "", "{", "}\n");
+    check_together("top", "pools", "{", "}\n");
     check_together("normal", "", SIZED_BEGIN "normal: {", "}" SIZED_END);
     check_together("lognormal", "", SIZED_BEGIN "lognormal: {", "}" SIZED_END);
     check_together("pareto", "", SIZED_BEGIN "pareto: {", "}" SIZED_END);

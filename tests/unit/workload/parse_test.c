@@ -140,6 +140,80 @@ static void phases_are_read(void **state)
     fb_workload_free(workload);
 }
 
+static const char threaded[] =
+    HEAD "pools: {workers: 8, reaper: 1}\n"
+         "objects:\n"
+         "  frame: {size: 6MiB, lifetime: iteration, freed_by: reaper}\n"
+         "  next:  {size: 64, lifetime: iteration, freed_by: other}\n"
+         "  own:   {size: 64, lifetime: iteration, freed_by: same}\n"
+         "  token: {size: 64, lifetime: scope}\n"
+         "  note:  {size: 64, lifetime: inner_scope}\n"
+         "phases:\n"
+         "  - {name: main, thread: main, iterations: 1, allocate: {own: 1}}\n"
+         "  - {name: single, thread: own, iterations: 1, take_turns: false, allocate: {frame: 1}}\n"
+         "  - {name: crowd, threads: 256, iterations: 9, allocate: {next: 1}, thread_life: phase}\n"
+         "  - {name: churn, threads: 2, iterations: 9, thread_life: iteration, take_turns: true}\n"
+         "  - {name: renew, threads: 2, iterations: 9, thread_life: {iterations: 3}}\n"
+         "  - {name: pooled, pool: workers, iterations: 9, allocate: {next: 1}}\n"
+         "  - {name: scoped, scope: request, iterations: 9, inner_scopes: 4,\n"
+         "     allocate: {token: 1, note: 1}}\n";
+
+static void pools_and_freers_are_read(void **state)
+{
+    (void)state;
+    struct fb_workload *workload = parse_well(threaded, NULL, 0);
+    assert_int_equal(workload->pool_count, 2);
+    assert_string_equal(workload->pools[0].name, "workers");
+    assert_int_equal(workload->pools[0].threads, 8);
+    assert_int_equal(workload->pools[1].threads, 1);
+    assert_int_equal(workload->classes[0].freed_by, FB_FREED_BY_POOL);
+    assert_ptr_equal(workload->classes[0].freed_by_pool, &workload->pools[1]);
+    assert_int_equal(workload->classes[1].freed_by, FB_FREED_BY_OTHER);
+    assert_int_equal(workload->classes[2].freed_by, FB_FREED_BY_SAME);
+    assert_int_equal(workload->classes[3].lifetime, FB_LIFETIME_SCOPE);
+    assert_int_equal(workload->classes[4].lifetime, FB_LIFETIME_INNER_SCOPE);
+    fb_workload_free(workload);
+}
+
+static void threads_and_scopes_of_phases_are_read(void **state)
+{
+    (void)state;
+    struct fb_workload *workload = parse_well(threaded, NULL, 0);
+    static const struct {
+        uint32_t threads, inner_scopes;
+        uint64_t life;
+        bool turns, scope, pooled;
+    } rows[] = {{0, 0, 0, 0, 0, 0}, {1, 0, 0, 0, 0, 0}, {256, 0, 0, 0, 0, 0}, {2, 0, 1, 1, 0, 0},
+                {2, 0, 3, 0, 0, 0}, {0, 0, 0, 0, 0, 1}, {0, 4, 0, 0, 1, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct fb_phase *phase = &workload->phases[i];
+        assert_int_equal(phase->threads, rows[i].threads);
+        assert_int_equal(phase->inner_scopes, rows[i].inner_scopes);
+        assert_int_equal(phase->thread_life, rows[i].life);
+        assert_int_equal(phase->take_turns, rows[i].turns);
+        assert_int_equal(phase->scope, rows[i].scope);
+        assert_ptr_equal(phase->pool, rows[i].pooled ? &workload->pools[0] : NULL);
+    }
+    fb_workload_free(workload);
+}
+
+static void counts_of_threads_may_be_parameters(void **state)
+{
+    (void)state;
+    static const char text[] = HEAD
+        "params: {n: 4, who: reaper}\n"
+        "pools: {reaper: $n}\n"
+        "objects: {a: {size: 1, lifetime: phase, freed_by: $who}}\n"
+        "phases: [{name: a, threads: $n, inner_scopes: $n, scope: request, allocate: {a: 1}}]\n";
+    struct fb_override six = {.name = "n", .value = "6"};
+    struct fb_workload *workload = parse_well(text, &six, 1);
+    assert_int_equal(workload->pools[0].threads, 6);
+    assert_int_equal(workload->phases[0].threads, 6);
+    assert_int_equal(workload->phases[0].inner_scopes, 6);
+    assert_ptr_equal(workload->classes[0].freed_by_pool, &workload->pools[0]);
+    fb_workload_free(workload);
+}
+
 static void what_is_left_out_has_its_default(void **state)
 {
     (void)state;
@@ -153,6 +227,11 @@ static void what_is_left_out_has_its_default(void **state)
     assert_int_equal(workload->classes[0].call, FB_CALL_MALLOC);
     assert_int_equal(workload->classes[0].touch, FB_TOUCH_PAGES);
     assert_int_equal(workload->phases[0].free_order, FB_FREE_FIFO);
+    assert_int_equal(workload->pool_count, 0);
+    assert_int_equal(workload->classes[0].freed_by, FB_FREED_BY_SAME);
+    assert_int_equal(workload->phases[0].threads, 0);
+    assert_null(workload->phases[0].pool);
+    assert_false(workload->phases[0].scope || workload->phases[0].take_turns);
     fb_workload_free(workload);
 }
 
@@ -285,6 +364,9 @@ int main(void)
         cmocka_unit_test(objects_are_read),
         cmocka_unit_test(calls_alignment_and_growth_are_read),
         cmocka_unit_test(phases_are_read),
+        cmocka_unit_test(pools_and_freers_are_read),
+        cmocka_unit_test(threads_and_scopes_of_phases_are_read),
+        cmocka_unit_test(counts_of_threads_may_be_parameters),
         cmocka_unit_test(what_is_left_out_has_its_default),
         cmocka_unit_test(choice_weights_are_cumulative),
         cmocka_unit_test(histogram_counts_are_cumulative_and_one_fewer_than_edges),

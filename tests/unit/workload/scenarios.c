@@ -166,5 +166,6 @@ const struct scenario scenarios[] = {
     {&everything, 42, "0821cc8e05bb11eac3662a468525b569b4934dd14b2c7f1bc57ac48e39cec968"},
     {&sawtooth, 7, "b07870502b23ed76ad1be6023cbd93be96816690278831f7cf2620542e66b79e"},
     {&churn, 2026, "8602b61a8bc9c568d009e8ba85cc667a8dab380d35cd9c6b5db7d7e3c008ab16"},
+    {&crowd, 42, ""},
 };
 const size_t scenario_count = COUNT(scenarios);

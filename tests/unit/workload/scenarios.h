@@ -15,5 +15,7 @@ extern const size_t scenario_count;
 
 /* All kinds of everything; the first of the scenarios. */
 extern const struct fb_workload everything;
+/* The same for threads; the last. */
+extern const struct fb_workload crowd;
 
 #endif
