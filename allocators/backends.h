@@ -65,6 +65,8 @@ struct fb_tunable {
 #define FB_BACKEND_LIBC 4U        /* is libc itself: nothing to preload */
 #define FB_BACKEND_NULL 8U        /* no allocator call at all */
 #define FB_BACKEND_SCOPES 16U     /* knows request scopes */
+#define FB_BACKEND_WRAPS 32U      /* wraps the next allocator in line: NAME+INNER */
+#define FB_BACKEND_OWN 64U        /* built by this project, found beside fragbench-worker */
 
 struct fb_backend {
     const char *name;

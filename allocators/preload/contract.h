@@ -35,6 +35,11 @@ void fba_fork_prepare(void);
 void fba_fork_parent(void);
 void fba_fork_child(void);
 
+/* What a shared library of ours shows; everything else is hidden. */
+#define FBA_EXPORT __attribute__((visibility("default")))
+
+/* One line "fragbench-NAME: text" to descriptor 2, in one write; text beyond 500 bytes is cut. */
+void fba_say(const char *text);
 /* preload/panic.c: "fragbench-NAME: text" to descriptor 2, then abort(). */
 _Noreturn void fba_panic(const char *text);
 /* Option NAME of an allocator: the environment variable FRAGBENCH_<ALLOCATOR>_<NAME>, as the

@@ -11,9 +11,9 @@
 
 static void deinit_contender(struct fb_contender *contender)
 {
-    char *const strings[] = {contender->label,   contender->spec,   contender->path,
-                             contender->version, contender->sha256, contender->unavailable,
-                             contender->rejected};
+    char *const strings[] = {contender->label,    contender->spec,      contender->path,
+                             contender->version,  contender->sha256,    contender->unavailable,
+                             contender->rejected, contender->inner_path};
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++)
         free(strings[i]);
     fb_settings_free(contender->tunables, contender->tunable_count);
@@ -43,6 +43,17 @@ static void find_backend(struct fb_contender *contender)
             backend->package != NULL
                 ? fb_format("not installed (apt-get install %s)", backend->package)
                 : fb_strdup("not installed");
+}
+
+static void find_inner(struct fb_contender *contender, const struct fb_backend *inner)
+{
+    if (inner == NULL || inner->libraries[0] == NULL || !contender->available)
+        return;
+    contender->inner_path = fb_backend_locate(inner);
+    contender->available = contender->inner_path != NULL;
+    if (!contender->available)
+        contender->unavailable = fb_format("%s is not installed (apt-get install %s)", inner->name,
+                                           inner->package != NULL ? inner->package : "it");
 }
 
 static void find_path(struct fb_contender *contender, const char *path)
@@ -83,6 +94,8 @@ static int resolve(const struct fb_spec *spec, struct fb_contender *out, struct 
                         spec->settings[i].value);
     if (spec->backend != NULL)
         find_backend(&contender);
+    if (spec->backend != NULL)
+        find_inner(&contender, spec->inner);
     else
         find_path(&contender, spec->path);
     if (identify(&contender, err) != 0) {

@@ -16,10 +16,11 @@ struct fb_contender {
     char *label; /* shown and part of the cell id: "jemalloc:dirty_decay_ms=0", "old" */
     char *spec;  /* as asked, after brace expansion */
     const struct fb_backend *backend; /* NULL for a library by path */
-    char *path;    /* absolute path of the library to preload, symlinks resolved; NULL: nothing to
-                      preload */
-    char *version; /* "5.3.0-1" (package) or from the library; "" unknown */
-    char *sha256;  /* of the library; "" for libc-null */
+    char *path; /* absolute path of the library to preload, symlinks resolved; NULL: nothing to
+                   preload */
+    char *inner_path; /* preloaded behind path; NULL: nothing, libc's is wrapped */
+    char *version;    /* "5.3.0-1" (package) or from the library; "" unknown */
+    char *sha256;     /* of the library; "" for libc-null */
     struct fb_setting *tunables;
     size_t tunable_count;
     struct fb_setting

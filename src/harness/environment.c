@@ -23,8 +23,10 @@ char **fb_environment_new(const struct fb_contender *contender, const char *cloc
     char **list = fb_alloc(contender->env_count + 5, sizeof *list);
     size_t count = 0, used = 0;
     bool preloads = contender->path != NULL;
-    list[count++] = fb_format("LD_PRELOAD=%s%s%s", clock_library, preloads ? ":" : "",
-                              preloads ? contender->path : "");
+    bool wraps = contender->inner_path != NULL;
+    list[count++] = fb_format("LD_PRELOAD=%s%s%s%s%s", clock_library, preloads ? ":" : "",
+                              preloads ? contender->path : "", wraps ? ":" : "",
+                              wraps ? contender->inner_path : "");
     list[count++] = fb_strdup("LC_ALL=C");
     list[count++] = fb_strdup("PATH=/usr/local/bin:/usr/bin:/bin");
     for (size_t i = 0; i < contender->env_count; i++)

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "harness/contender.h"
+#include "harness/runner.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -105,9 +106,24 @@ static char *search_folders(const char *name)
     return path;
 }
 
+/* Our own allocators lie beside the worker. */
+static char *own_library(const char *name)
+{
+    char worker[PATH_MAX], clock_library[PATH_MAX];
+    if (fb_runner_locate(worker, clock_library, sizeof worker, NULL) != 0)
+        return NULL;
+    char *path = fb_format("%.*s/%s", (int)(strrchr(worker, '/') - worker), worker, name);
+    if (access(path, R_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
 char *fb_backend_locate(const struct fb_backend *backend)
 {
     char *path = NULL;
+    if ((backend->flags & FB_BACKEND_OWN) != 0)
+        return own_library(backend->libraries[0]);
     for (const char *const *name = backend->libraries; *name != NULL && path == NULL; name++)
         path = strchr(*name, '/') != NULL ? best_match(*name) : search_folders(*name);
     if (path == NULL)

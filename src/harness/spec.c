@@ -43,7 +43,7 @@ void fb_specs_deinit(struct fb_specs *specs)
 static bool is_same(const struct fb_spec *a, const struct fb_spec *b)
 {
     if (a->path == NULL || b->path == NULL)
-        return a->backend == b->backend;
+        return a->backend == b->backend && a->inner == b->inner;
     return strcmp(a->path, b->path) == 0;
 }
 
@@ -206,16 +206,43 @@ static const struct fb_backend *tuned_backend(const char *text, const char *colo
     return backend;
 }
 
-static int parse_tuned(struct fb_specs *specs, const char *text, const char *colon,
-                       struct fb_error *err)
+/* "+INNER" at the end of text: *plus is where it begins, or the text's end. */
+static int parse_inner(const char *text, const struct fb_backend *backend, const char *plus,
+                       const struct fb_backend **inner, struct fb_error *err)
 {
-    const struct fb_backend *backend = tuned_backend(text, colon, err);
-    if (backend == NULL)
+    *inner = NULL;
+    if (*plus == '\0')
+        return 0;
+    if ((backend->flags & FB_BACKEND_WRAPS) == 0)
+        return fb_fail(err, FB_ERROR_INPUT, "\"%s\": %s wraps no other allocator", text,
+                       backend->name);
+    *inner = fb_backend_find(plus + 1);
+    if (*inner == NULL)
+        return fail_unknown(plus + 1, err);
+    if (((*inner)->flags & (FB_BACKEND_WRAPS | FB_BACKEND_NULL)) != 0)
+        return fb_fail(err, FB_ERROR_INPUT, "\"%s\": %s cannot be wrapped", text, (*inner)->name);
+    return 0;
+}
+
+/* NAME:settings, NAME:settings+INNER or NAME+INNER. */
+static int parse_tuned(struct fb_specs *specs, const char *text, struct fb_error *err)
+{
+    const char *name_end = text + strcspn(text, ":+");
+    const char *plus = strchrnul(text, '+');
+    const struct fb_backend *backend = tuned_backend(text, name_end, err), *inner = NULL;
+    if (backend == NULL || parse_inner(text, backend, plus, &inner, err) != 0)
         return -1;
     struct fb_spec spec = {.text = fb_strdup(text),
-                           .label = fb_format("%s:%s", backend->name, colon + 1),
-                           .backend = backend};
-    if (parse_settings(&spec, colon + 1, err) != 0) {
+                           .label = fb_format("%s%s", backend->name, name_end),
+                           .backend = backend,
+                           .inner = inner};
+    int result = 0;
+    if (*name_end == ':') {
+        char *settings = fb_format("%.*s", (int)(plus - name_end - 1), name_end + 1);
+        result = parse_settings(&spec, settings, err);
+        free(settings);
+    }
+    if (result != 0) {
         deinit_spec(&spec);
         return -1;
     }
@@ -224,9 +251,11 @@ static int parse_tuned(struct fb_specs *specs, const char *text, const char *col
 
 static int parse_one(struct fb_specs *specs, const char *text, struct fb_error *err)
 {
-    const char *colon = strchr(text, ':'), *slash = strchr(text, '/');
-    if (colon != NULL && (slash == NULL || colon < slash))
-        return parse_tuned(specs, text, colon, err);
+    const char *tuned = strpbrk(text, ":+"), *slash = strchr(text, '/');
+    if (tuned != NULL && slash == NULL)
+        return parse_tuned(specs, text, err);
+    if (tuned != NULL && *tuned == ':' && tuned < slash)
+        return parse_tuned(specs, text, err);
     if (slash != NULL)
         return parse_path(specs, text, err);
     if (strchr(text, '=') != NULL)

@@ -2,6 +2,7 @@
  *
  *     a,b,c                      plain names, aliases or "all"
  *     NAME:key=value[,key=value] one allocator with tunables
+ *     NAME[:…]+INNER             one of ours that wraps another one by name
  *     LABEL=/path/lib.so         a library, named
  *     /path/lib.so               a library, named after its file
  *
@@ -16,6 +17,7 @@ struct fb_spec {
     char *text;                       /* as asked, after brace expansion */
     char *label;                      /* "jemalloc:dirty_decay_ms=0", "old" */
     const struct fb_backend *backend; /* NULL: path */
+    const struct fb_backend *inner;   /* NULL: libc's, or the backend wraps none */
     char *path;                       /* as given; NULL: backend */
     struct fb_setting *settings;
     size_t setting_count;

@@ -35,6 +35,15 @@ static void add_setting(struct fb_buf *line, const char *name, const char *value
     add_quoted(line, value == NULL ? "" : value);
 }
 
+static void add_preload(struct fb_buf *line, const struct fb_cell *cell)
+{
+    const char *inner = cell->allocator.inner_path;
+    bool wraps = inner != NULL && inner[0] != '\0';
+    char *value = fb_format("%s%s%s", cell->allocator.path, wraps ? ":" : "", wraps ? inner : "");
+    add_setting(line, "LD_PRELOAD", value);
+    free(value);
+}
+
 char *fb_table_environment(const struct fb_cell *cell)
 {
     const char *backend = cell->allocator.backend == NULL ? "" : cell->allocator.backend;
@@ -42,7 +51,7 @@ char *fb_table_environment(const struct fb_cell *cell)
     struct fb_buf line;
     fb_buf_init(&line, LINE_CAP);
     if (outside && cell->allocator.path != NULL && cell->allocator.path[0] != '\0')
-        add_setting(&line, "LD_PRELOAD", cell->allocator.path);
+        add_preload(&line, cell);
     for (size_t i = 0; i < cell->allocator.env_count; i++)
         if (strcmp(cell->allocator.env[i].name, "LD_PRELOAD") != 0)
             add_setting(&line, cell->allocator.env[i].name, cell->allocator.env[i].value);

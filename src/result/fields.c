@@ -93,6 +93,7 @@ static const struct fb_field allocator_fields[] = {
     ROW(TEXT, fb_cell, allocator.spec, "spec"),
     ROW(TEXT, fb_cell, allocator.version, "version"),
     ROW(TEXT, fb_cell, allocator.path, "path"),
+    ROW(TEXT, fb_cell, allocator.inner_path, "inner_path"),
     ROW(TEXT, fb_cell, allocator.sha256, "sha256"),
     ROW(TEXT, fb_cell, allocator.package, "package"),
     LIST(PAIRS, fb_cell, allocator.tunables, allocator.tunable_count, "tunables"),

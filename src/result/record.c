@@ -108,6 +108,7 @@ void fb_cell_deinit(struct fb_cell *cell)
         cell->allocator.spec,
         cell->allocator.version,
         cell->allocator.path,
+        cell->allocator.inner_path,
         cell->allocator.sha256,
         cell->allocator.package,
         cell->clock,

@@ -139,6 +139,7 @@ struct fb_cell {
         char *name;    /* label shown */
         char *backend; /* table name, "" for a library by path */
         char *spec, *version, *path, *sha256, *package;
+        char *inner_path; /* the library that it wraps, preloaded behind it; NULL: none */
         struct fb_name_value *tunables; /* key, value as asked */
         size_t tunable_count;
         struct fb_name_value *effective; /* key, value as read back; or "unverified" */

@@ -71,6 +71,8 @@ static void wrong_forms_say_what_is_wrong(void **state)
         {"jemalloc:=1", "a tunable is key=value"},
         {"jemalloc:narenas=1,narenas=2", "sets narenas twice"},
         {"null:x=1", "null has no tunables"},
+        {"jemalloc+tcmalloc", "jemalloc wraps no other allocator"},
+        {"jemaloc+tcmalloc", "did you mean \"jemalloc\"?"},
         {"tcmalloc,jemalloc:narenas=1", "give -a more than once"},
         {"old=a.so", "with a slash"},
         {"a b=/x.so", "is no name for a library"},

@@ -163,9 +163,9 @@ static struct fb_phase churn_phases[] = {{.name = "churn",
 static const struct fb_workload churn = WORKLOAD(churn_classes, churn_phases);
 
 const struct scenario scenarios[] = {
-    {&everything, 42, "0821cc8e05bb11eac3662a468525b569b4934dd14b2c7f1bc57ac48e39cec968"},
-    {&sawtooth, 7, "b07870502b23ed76ad1be6023cbd93be96816690278831f7cf2620542e66b79e"},
-    {&churn, 2026, "8602b61a8bc9c568d009e8ba85cc667a8dab380d35cd9c6b5db7d7e3c008ab16"},
-    {&crowd, 42, ""},
+    {&everything, 42, "e17614fb70cac8b18ebd8787dcdd826c686de644ec8f0eeee159600b9fae8fbf"},
+    {&sawtooth, 7, "057a8bdc7936edfbb364ff0e8c827907cdb7ac6093de41429cee714a30096c7d"},
+    {&churn, 2026, "adce51df74d48ef8182bd93f453d547cc5cecf7e5e1caa250ce4c8202ef818d2"},
+    {&crowd, 42, "34a5e0246731ade6268cae2db8f1225f5bf423cfbaac882d8511317e7dc0a0fc"},
 };
 const size_t scenario_count = COUNT(scenarios);

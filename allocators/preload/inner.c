@@ -1,0 +1,169 @@
+#include "preload/inner.h"
+
+#include "preload/contract.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#define BOOTSTRAP_BYTES ((size_t)64 << 10)
+#define BOOTSTRAP_ALIGN ((size_t)16)
+
+typedef void any_function(void);
+
+static struct {
+    struct fba_inner inner;
+    _Atomic bool found;
+    atomic_flag publishing;
+    /* What the purges below call; set with `inner`. */
+    int (*mallctl)(const char *name, void *old, size_t *old_size, void *new, size_t new_size);
+    void (*release_free_memory)(void);
+    void (*mi_collect)(bool force);
+    int (*malloc_trim)(size_t pad);
+    _Atomic size_t bootstrap_used;
+    _Alignas(64) unsigned char bootstrap[BOOTSTRAP_BYTES];
+} state = {.publishing = ATOMIC_FLAG_INIT};
+
+static __thread bool searching;
+
+static void purge_jemalloc(void)
+{
+    (void)state.mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
+    (void)state.mallctl("arena.4096.purge", NULL, NULL, NULL, 0); /* 4096 = all arenas */
+}
+
+static void purge_tcmalloc(void)
+{
+    state.release_free_memory();
+}
+
+static void purge_mimalloc(void)
+{
+    state.mi_collect(true);
+}
+
+static void purge_glibc(void)
+{
+    (void)state.malloc_trim(0);
+}
+
+static void *object_of(any_function *function)
+{
+    Dl_info info;
+    return dladdr((void *)(uintptr_t)function, &info) != 0 ? info.dli_fbase : NULL;
+}
+
+static any_function *next(const char *name)
+{
+    return (any_function *)(uintptr_t)dlsym(RTLD_NEXT, name);
+}
+
+static any_function *need(const char *name)
+{
+    any_function *found = next(name);
+    if (found == NULL)
+        fba_panic("the allocator behind this one lacks a function of the malloc family");
+    return found;
+}
+
+/* A function of the very object that answers malloc: a program may hold a second allocator that
+ * answers nothing, and malloc_trim is libc's, whoever allocates. */
+static any_function *of_same_object(const char *name, any_function *malloc_found)
+{
+    any_function *found = next(name);
+    if (found == NULL || object_of(found) != object_of(malloc_found))
+        return NULL;
+    return found;
+}
+
+/* Fills the purges' functions and says which one fits. */
+static void find_purge(struct fba_inner *inner)
+{
+    any_function *owner = (any_function *)inner->malloc;
+    any_function *found;
+    if ((found = of_same_object("mallctl", owner)) != NULL) {
+        state.mallctl = (int (*)(const char *, void *, size_t *, void *, size_t))found;
+        inner->purge = purge_jemalloc;
+    } else if ((found = of_same_object("MallocExtension_ReleaseFreeMemory", owner)) != NULL) {
+        state.release_free_memory = found;
+        inner->purge = purge_tcmalloc;
+    } else if ((found = of_same_object("mi_collect", owner)) != NULL) {
+        state.mi_collect = (void (*)(bool))found;
+        inner->purge = purge_mimalloc;
+    } else if ((found = of_same_object("malloc_trim", owner)) != NULL) {
+        state.malloc_trim = (int (*)(size_t))found;
+        inner->purge = purge_glibc;
+    }
+}
+
+static struct fba_inner find(void)
+{
+    struct fba_inner inner = {
+        .malloc = (void *(*)(size_t))need("malloc"),
+        .calloc = (void *(*)(size_t, size_t))need("calloc"),
+        .realloc = (void *(*)(void *, size_t))need("realloc"),
+        .free = (void (*)(void *))need("free"),
+        .posix_memalign = (int (*)(void **, size_t, size_t))need("posix_memalign"),
+        .malloc_usable_size = (size_t(*)(void *))need("malloc_usable_size"),
+    };
+    return inner;
+}
+
+/* Each thread that comes before the first answer searches for itself: waiting for another one could
+ * deadlock, as dlsym takes the loader's lock, which a thread in dlopen holds while it allocates.
+ * All find the same; the first to be done publishes. */
+static __attribute__((noinline, cold)) const struct fba_inner *search(void)
+{
+    if (searching)
+        return NULL;
+    int saved = errno;
+    searching = true;
+    struct fba_inner inner = find();
+    if (!atomic_flag_test_and_set(&state.publishing)) {
+        find_purge(&inner);
+        (void)dlerror(); /* what is not there left an error text; it is not the program's */
+        state.inner = inner;
+        atomic_store_explicit(&state.found, true, memory_order_release);
+    }
+    searching = false;
+    errno = saved;
+    return atomic_load_explicit(&state.found, memory_order_acquire) ? &state.inner : NULL;
+}
+
+const struct fba_inner *fba_inner(void)
+{
+    if (__builtin_expect(atomic_load_explicit(&state.found, memory_order_acquire), true))
+        return &state.inner;
+    return search();
+}
+
+/* A block is preceded by its size, right below its first byte. */
+void *fba_bootstrap_allocate(size_t size, size_t align)
+{
+    if (align < BOOTSTRAP_ALIGN)
+        align = BOOTSTRAP_ALIGN;
+    uintptr_t base = (uintptr_t)state.bootstrap;
+    size_t used = atomic_load(&state.bootstrap_used), start, end;
+    do {
+        start = ((base + used + sizeof(size_t) + align - 1) & ~(align - 1)) - base;
+        if (__builtin_add_overflow(start, size, &end) || end > BOOTSTRAP_BYTES)
+            fba_panic("out of memory before the allocator behind this one was found");
+    } while (!atomic_compare_exchange_weak(&state.bootstrap_used, &used, end));
+    memcpy(state.bootstrap + start - sizeof size, &size, sizeof size);
+    return state.bootstrap + start;
+}
+
+bool fba_inner_owns_bootstrap(const void *block)
+{
+    return (uintptr_t)block - (uintptr_t)state.bootstrap < BOOTSTRAP_BYTES;
+}
+
+size_t fba_bootstrap_usable(const void *block)
+{
+    size_t size;
+    memcpy(&size, (const unsigned char *)block - sizeof size, sizeof size);
+    return size;
+}
