@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <malloc.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,15 +14,19 @@
 
 typedef void any_function(void);
 
-static struct {
+/* What a search finds: the table, and what its purge calls. */
+struct finding {
     struct fba_inner inner;
-    _Atomic bool found;
-    atomic_flag publishing;
-    /* What the purges below call; set with `inner`. */
     int (*mallctl)(const char *name, void *old, size_t *old_size, void *new, size_t new_size);
     void (*release_free_memory)(void);
     void (*mi_collect)(bool force);
     int (*malloc_trim)(size_t pad);
+};
+
+static struct {
+    struct finding finding; /* written once, before `found` */
+    _Atomic bool found;
+    atomic_flag publishing;
     _Atomic size_t bootstrap_used;
     _Alignas(64) unsigned char bootstrap[BOOTSTRAP_BYTES];
 } state = {.publishing = ATOMIC_FLAG_INIT};
@@ -31,23 +35,23 @@ static __thread bool searching;
 
 static void purge_jemalloc(void)
 {
-    (void)state.mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
-    (void)state.mallctl("arena.4096.purge", NULL, NULL, NULL, 0); /* 4096 = all arenas */
+    (void)state.finding.mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
+    (void)state.finding.mallctl("arena.4096.purge", NULL, NULL, NULL, 0); /* 4096 = all arenas */
 }
 
 static void purge_tcmalloc(void)
 {
-    state.release_free_memory();
+    state.finding.release_free_memory();
 }
 
 static void purge_mimalloc(void)
 {
-    state.mi_collect(true);
+    state.finding.mi_collect(true);
 }
 
 static void purge_glibc(void)
 {
-    (void)state.malloc_trim(0);
+    (void)state.finding.malloc_trim(0);
 }
 
 static void *object_of(any_function *function)
@@ -79,64 +83,68 @@ static any_function *of_same_object(const char *name, any_function *malloc_found
     return found;
 }
 
-/* Fills the purges' functions and says which one fits. */
-static void find_purge(struct fba_inner *inner)
+static void find_purge(struct finding *finding)
 {
-    any_function *owner = (any_function *)inner->malloc;
+    any_function *owner = (any_function *)finding->inner.malloc;
     any_function *found;
     if ((found = of_same_object("mallctl", owner)) != NULL) {
-        state.mallctl = (int (*)(const char *, void *, size_t *, void *, size_t))found;
-        inner->purge = purge_jemalloc;
+        finding->mallctl = (int (*)(const char *, void *, size_t *, void *, size_t))found;
+        finding->inner.purge = purge_jemalloc;
     } else if ((found = of_same_object("MallocExtension_ReleaseFreeMemory", owner)) != NULL) {
-        state.release_free_memory = found;
-        inner->purge = purge_tcmalloc;
+        finding->release_free_memory = found;
+        finding->inner.purge = purge_tcmalloc;
     } else if ((found = of_same_object("mi_collect", owner)) != NULL) {
-        state.mi_collect = (void (*)(bool))found;
-        inner->purge = purge_mimalloc;
+        finding->mi_collect = (void (*)(bool))found;
+        finding->inner.purge = purge_mimalloc;
     } else if ((found = of_same_object("malloc_trim", owner)) != NULL) {
-        state.malloc_trim = (int (*)(size_t))found;
-        inner->purge = purge_glibc;
+        finding->malloc_trim = (int (*)(size_t))found;
+        finding->inner.purge = purge_glibc;
     }
 }
 
-static struct fba_inner find(void)
+static struct finding find(void)
 {
-    struct fba_inner inner = {
-        .malloc = (void *(*)(size_t))need("malloc"),
-        .calloc = (void *(*)(size_t, size_t))need("calloc"),
-        .realloc = (void *(*)(void *, size_t))need("realloc"),
-        .free = (void (*)(void *))need("free"),
-        .posix_memalign = (int (*)(void **, size_t, size_t))need("posix_memalign"),
-        .malloc_usable_size = (size_t(*)(void *))need("malloc_usable_size"),
+    struct finding finding = {
+        .inner.malloc = (void *(*)(size_t))need("malloc"),
+        .inner.calloc = (void *(*)(size_t, size_t))need("calloc"),
+        .inner.realloc = (void *(*)(void *, size_t))need("realloc"),
+        .inner.free = (void (*)(void *))need("free"),
+        .inner.posix_memalign = (int (*)(void **, size_t, size_t))need("posix_memalign"),
+        .inner.malloc_usable_size = (size_t(*)(void *))need("malloc_usable_size"),
     };
-    return inner;
+    find_purge(&finding);
+    (void)dlerror(); /* what is not there left an error text; it is not the program's */
+    return finding;
 }
 
-/* Each thread that comes before the first answer searches for itself: waiting for another one could
- * deadlock, as dlsym takes the loader's lock, which a thread in dlopen holds while it allocates.
- * All find the same; the first to be done publishes. */
+static void publish(const struct finding *finding)
+{
+    if (!atomic_flag_test_and_set(&state.publishing)) {
+        state.finding = *finding;
+        atomic_store_explicit(&state.found, true, memory_order_release);
+    }
+    /* The other one is copying, and needs no lock for that. */
+    while (!atomic_load_explicit(&state.found, memory_order_acquire))
+        (void)sched_yield();
+}
+
 static __attribute__((noinline, cold)) const struct fba_inner *search(void)
 {
     if (searching)
         return NULL;
     int saved = errno;
     searching = true;
-    struct fba_inner inner = find();
-    if (!atomic_flag_test_and_set(&state.publishing)) {
-        find_purge(&inner);
-        (void)dlerror(); /* what is not there left an error text; it is not the program's */
-        state.inner = inner;
-        atomic_store_explicit(&state.found, true, memory_order_release);
-    }
+    struct finding finding = find();
+    publish(&finding);
     searching = false;
     errno = saved;
-    return atomic_load_explicit(&state.found, memory_order_acquire) ? &state.inner : NULL;
+    return &state.finding.inner;
 }
 
 const struct fba_inner *fba_inner(void)
 {
     if (__builtin_expect(atomic_load_explicit(&state.found, memory_order_acquire), true))
-        return &state.inner;
+        return &state.finding.inner;
     return search();
 }
 

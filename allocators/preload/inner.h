@@ -4,7 +4,9 @@
  * Found once by dlsym(RTLD_NEXT). dlsym may itself allocate (its error text, a lock's state), which
  * comes back to our malloc before the search is over: such calls are served from a static bootstrap
  * buffer that is never given back, and fba_inner_owns_bootstrap() tells its blocks from others.
- * Without recursion: a thread that is inside the search gets bootstrap memory, another one waits.
+ * Nobody waits for another's search: dlsym takes the loader's lock, which a thread in dlopen holds
+ * while it allocates. A thread that comes before the first answer searches for itself; all find the
+ * same.
  */
 #ifndef ALLOCATORS_PRELOAD_INNER_H
 #define ALLOCATORS_PRELOAD_INNER_H

@@ -1,5 +1,6 @@
 #include "preload/contract.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,8 +21,10 @@ void fba_say(const char *text)
     memcpy(line, opening, used);
     memcpy(line + used, text, length);
     line[used + length] = '\n';
+    int saved = errno;
     ssize_t written = write(STDERR_FILENO, line, used + length + 1);
     (void)written; /* nobody is left to be told */
+    errno = saved;
 }
 
 void fba_panic(const char *text)

@@ -1,0 +1,115 @@
+#include "budgeted/footprint.h"
+
+#include "budgeted/blocks.h"
+#include "budgeted/credit.h"
+#include "preload/contract.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define GRANT_SHARE 16 /* of the budget, at most, between two censuses */
+#define STATM_BYTES 128
+
+static struct {
+    _Atomic bool on;
+    _Atomic size_t censuses;
+} state;
+
+/* Fields 2 and 3 of /proc/self/statm, in pages: resident, and the part of it that is file or shmem. */
+static bool parse(const char *text, size_t pages[3])
+{
+    for (size_t field = 0; field < 3; field++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        for (pages[field] = 0; *text >= '0' && *text <= '9'; text++)
+            pages[field] = 10 * pages[field] + (size_t)(*text - '0');
+        text += *text == ' ';
+    }
+    return true;
+}
+
+/* Opened anew each time: programs close descriptors that they do not know, and use the number for
+ * something else. Raw system calls: open and read of libc are cancellation points, malloc is none. */
+static bool read_resident(size_t *bytes)
+{
+    char text[STATM_BYTES];
+    size_t pages[3];
+    int saved = errno;
+    long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/statm", O_RDONLY | O_CLOEXEC, 0);
+    long length = fd >= 0 ? syscall(SYS_read, fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        (void)syscall(SYS_close, fd);
+    errno = saved;
+    if (length <= 0)
+        return false;
+    text[length] = '\0';
+    if (!parse(text, pages) || pages[1] < pages[2])
+        return false;
+    *bytes = (pages[1] - pages[2]) * (size_t)sysconf(_SC_PAGESIZE);
+    return true;
+}
+
+bool fba_footprint_open(void)
+{
+    size_t resident;
+    if (!read_resident(&resident))
+        return false;
+    atomic_store(&state.on, true);
+    return true;
+}
+
+bool fba_footprint_is_on(void)
+{
+    return atomic_load_explicit(&state.on, memory_order_relaxed);
+}
+
+size_t fba_footprint_budget(void)
+{
+    struct fba_credit_figures figures;
+    fba_credit_figures(&figures);
+    return figures.budget;
+}
+
+static void touch(void *block, size_t usable)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    volatile unsigned char *first = block, *last = first + usable - 1;
+    for (volatile unsigned char *each = first; each < last; each += page)
+        *each = *each;
+    *last = *last;
+}
+
+void fba_footprint_admit(void *block, size_t usable)
+{
+    /* No room for the table: touched, it needs no entry. */
+    if (usable < FBA_FOOTPRINT_LARGE || !fba_blocks_add(block, usable))
+        touch(block, usable);
+}
+
+void fba_footprint_dismiss(void *block, size_t usable)
+{
+    if (usable >= FBA_FOOTPRINT_LARGE)
+        fba_blocks_remove(block);
+}
+
+bool fba_footprint_census(size_t need)
+{
+    size_t resident, budget = fba_footprint_budget();
+    size_t pending = fba_credit_census_begin();
+    /* After the pending bytes were read: what is no longer pending is resident or listed by now. */
+    size_t untouched = fba_blocks_untouched();
+    if (!read_resident(&resident))
+        resident = budget; /* out of descriptors: nothing is granted unseen */
+    int64_t room = (int64_t)budget - (int64_t)(resident + untouched + pending);
+    size_t grant = budget / GRANT_SHARE;
+    fba_credit_census_end(room, grant > need ? grant : need);
+    atomic_fetch_add(&state.censuses, 1);
+    return room >= (int64_t)need;
+}
+
+size_t fba_footprint_censuses(void)
+{
+    return atomic_load(&state.censuses);
+}

@@ -1,0 +1,28 @@
+/* What happens when the budget is short: one purge, a count, a line; and before that, the soft limit. */
+#ifndef ALLOCATORS_BUDGETED_SHORTAGE_H
+#define ALLOCATORS_BUDGETED_SHORTAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef void fba_soft_function(size_t used, size_t limit, void *context);
+
+/* `used` bytes were reached by a draw: calls the soft limit's function when that crosses it. */
+void fba_shortage_note_use(size_t used);
+/* Use has fallen to `used`: below 15/16 of the soft limit its function may be called again. */
+void fba_shortage_note_return(size_t used);
+void fba_shortage_set_soft(size_t limit, fba_soft_function *function, void *context);
+
+/* Purges the inner allocator's caches by `purge` unless that was done in this shortage and nothing worth
+ * it was freed since. `shortage`: its number. True: done, a retry makes sense. */
+bool fba_shortage_purge(void (*purge)(void), size_t shortage);
+/* Counts a refusal of `size` bytes and says so on descriptor 2, at most every 10 s. */
+void fba_shortage_refuse(size_t size);
+
+struct fba_shortage_figures {
+    size_t refused, purges, soft_calls;
+};
+
+void fba_shortage_figures(struct fba_shortage_figures *out);
+
+#endif
