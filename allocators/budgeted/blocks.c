@@ -121,8 +121,8 @@ static size_t untouched_of(struct entry *entry, size_t page)
     size_t pages = (entry->address + entry->bytes - first + page - 1) / page, leading;
     if (entry->touched_pages >= pages)
         return 0;
-    size_t absent = absent_pages(first + entry->touched_pages * page,
-                                 pages - entry->touched_pages, page, &leading);
+    size_t absent = absent_pages(first + entry->touched_pages * page, pages - entry->touched_pages,
+                                 page, &leading);
     entry->touched_pages += leading;
     return absent * page;
 }

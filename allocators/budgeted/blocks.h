@@ -1,8 +1,9 @@
 /* The large blocks that are handed out, and how much of each was never touched.
  *
- * An open-addressing table in a mapping of its own, at most half full, keyed by address; deletion moves
- * followers back, so there are no tombstones. What was touched stays touched while the block is
- * handed out, so a count remembers the touched beginning of each block and looks at the rest only.
+ * An open-addressing table in a mapping of its own, at most half full, keyed by address; deletion
+ * moves followers back, so there are no tombstones. What was touched stays touched while the block
+ * is handed out, so a count remembers the touched beginning of each block and looks at the rest
+ * only.
  */
 #ifndef ALLOCATORS_BUDGETED_BLOCKS_H
 #define ALLOCATORS_BUDGETED_BLOCKS_H

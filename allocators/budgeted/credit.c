@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A draw beyond the need: 1,000 blocks of 64 bytes to an atomic operation, and with 100 threads still
- * under 1 % of a gigabyte on the move. A small budget is drawn in smaller parts. */
+/* A draw beyond the need: 1,000 blocks of 64 bytes to an atomic operation, and with 100 threads
+ * still under 1 % of a gigabyte on the move. A small budget is drawn in smaller parts. */
 #define BATCH_MOST ((size_t)64 << 10)
 #define BATCH_SHARE 1024
 /* Pockets open again when this many batches a thread are available: far enough from shutting that
@@ -33,7 +33,8 @@ static struct {
     bool membarrier;
     bool recounted;
     pthread_key_t key;
-    pthread_mutex_t lock; /* the list, `tight`, `budget`, collecting; never held in a foreign call */
+    pthread_mutex_t
+        lock; /* the list, `tight`, `budget`, collecting; never held in a foreign call */
     struct fba_pocket *pockets;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -66,14 +67,14 @@ static bool draw_exactly(size_t bytes, int64_t *left)
     do {
         if (available < 0 || bytes > (size_t)available)
             return false;
-    } while (!atomic_compare_exchange_weak(&state.available, &available,
-                                           available - (int64_t)bytes));
+    } while (
+        !atomic_compare_exchange_weak(&state.available, &available, available - (int64_t)bytes));
     *left = available - (int64_t)bytes;
     return true;
 }
 
-/* After a draw: the peak, and the soft limit. The budget is read apart from `available`; set_budget()
- * writes the two in an order in which this difference is never too high. */
+/* After a draw: the peak, and the soft limit. The budget is read apart from `available`;
+ * set_budget() writes the two in an order in which this difference is never too high. */
 static void note_use(int64_t left)
 {
     int64_t used = atomic_load(&state.budget) - atomic_load(&state.withheld) - left;
@@ -348,19 +349,27 @@ void fba_credit_figures(struct fba_credit_figures *out)
     unlock();
 }
 
+size_t fba_credit_budget(void)
+{
+    return (size_t)atomic_load_explicit(&state.budget, memory_order_relaxed);
+}
+
 size_t fba_credit_shortage(void)
 {
     return atomic_load_explicit(&state.tightenings, memory_order_relaxed);
 }
 
-size_t fba_credit_census_begin(void)
+struct fba_credit_census fba_credit_census_begin(void)
 {
     lock();
     atomic_store(&state.tight, true);
     /* First: who has drawn before this has his pending bytes written down before that. */
-    (void)atomic_exchange(&state.available, 0);
-    size_t pending = collect().pending; /* the credit is found again in `room` */
-    return pending + atomic_load(&state.orphan_pending);
+    int64_t available = atomic_exchange(&state.available, 0);
+    struct collected all = collect();
+    return (struct fba_credit_census){
+        .pending = all.pending + atomic_load(&state.orphan_pending),
+        .known_room = atomic_load(&state.withheld) + available + (int64_t)all.credit,
+    };
 }
 
 void fba_credit_census_end(int64_t room, size_t grant)
@@ -418,7 +427,7 @@ void fba_credit_fork_child(void)
     state.pockets = listed ? mine : NULL;
     mine->next = mine->previous = NULL;
     atomic_store(&state.threads, listed ? 1 : 0);
-    state.membarrier = state.membarrier &&
-                       membarrier_call(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    state.membarrier =
+        state.membarrier && membarrier_call(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
     unlock();
 }

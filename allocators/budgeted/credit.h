@@ -1,27 +1,27 @@
 /* The budget and who has drawn how much of it.
  *
- * Owns the one number that decides, `available` = budget − drawn, and each thread's pocket: credit that
- * was drawn but not yet charged to a block. So at any instant
+ * Owns the one number that decides, `available` = budget − drawn, and each thread's pocket: credit
+ * that was drawn but not yet charged to a block. So at any instant
  *
  *     charged + Σ credit + available = budget,  credit ≥ 0,
  *
- * and bytes are only charged out of credit or out of an `available` that has them: the charged bytes
- * cannot exceed the budget. (`available` is negative only after the budget was lowered below what is
- * in use.) One signed word instead of used and budget: a draw is one compare-and-swap and cannot race
- * with a change of the budget.
+ * and bytes are only charged out of credit or out of an `available` that has them: the charged
+ * bytes cannot exceed the budget. (`available` is negative only after the budget was lowered below
+ * what is in use.) One signed word instead of used and budget: a draw is one compare-and-swap and
+ * cannot race with a change of the budget.
  *
- * Speed: a pocket is touched by its owner alone, with plain loads and stores: no locked instruction.
- * Exactness: before anybody is refused, the pockets of all threads, idle ones too, are emptied into
- * `available` and stay shut ("tight"): each call then goes to `available` itself, until there is
- * plenty again. Who empties a pocket must not meet its owner in it; the owner cannot afford a fence, so
- * the other side pays for both (asymmetric Dekker, membarrier(2)):
+ * Speed: a pocket is touched by its owner alone, with plain loads and stores: no locked
+ * instruction. Exactness: before anybody is refused, the pockets of all threads, idle ones too, are
+ * emptied into `available` and stay shut ("tight"): each call then goes to `available` itself,
+ * until there is plenty again. Who empties a pocket must not meet its owner in it; the owner cannot
+ * afford a fence, so the other side pays for both (asymmetric Dekker, membarrier(2)):
  *
  *     owner:      busy = 1; [compiler fence] if (!asked) use the pocket; busy = 0
  *     collector:  asked = 1; membarrier(); wait until !busy; empty the pocket
  *
  * After the membarrier each owner either sees asked, or its busy is seen. Where the kernel refuses
- * membarrier the pockets stay shut for good: slower, as exact. tests/allocators/budgeted/reserve.pml
- * is a model of this that is checked exhaustively.
+ * membarrier the pockets stay shut for good: slower, as exact.
+ * tests/allocators/budgeted/reserve.pml is a model of this that is checked exhaustively.
  */
 #ifndef ALLOCATORS_BUDGETED_CREDIT_H
 #define ALLOCATORS_BUDGETED_CREDIT_H
@@ -50,7 +50,8 @@ extern __thread struct fba_pocket fba_pocket;
 /* Called once by fba_open(), before anything else here. budget ≤ INT64_MAX. `recounted`: a census
  * says what is available, not what was given back: nothing is ever given then, only drawn. */
 void fba_credit_open(size_t budget, bool recounted);
-/* Draws bytes from the budget, past the pocket if it must; false: not available, whoever is asked. */
+/* Draws bytes from the budget, past the pocket if it must; false: not available, whoever is asked.
+ */
 bool fba_credit_draw(size_t bytes);
 /* What fba_credit_give() does when the pocket is full or shut. */
 void fba_credit_return(size_t bytes);
@@ -68,12 +69,18 @@ struct fba_credit_figures {
 };
 
 void fba_credit_figures(struct fba_credit_figures *out);
+size_t fba_credit_budget(void);
 /* How often pockets were shut; a new number is a new shortage. */
 size_t fba_credit_shortage(void);
 
-/* All pockets are shut and empty, `available` is 0 and nobody can draw, until end: the census counts
- * in between. Returns the pending bytes of all threads, read after the pockets were shut. */
-size_t fba_credit_census_begin(void);
+struct fba_credit_census {
+    size_t pending;     /* of all threads, read after the pockets were shut */
+    int64_t known_room; /* what was not drawn yet of the room that the last census found */
+};
+
+/* All pockets are shut and empty, `available` is 0 and nobody can draw, until end: the census
+ * counts in between. */
+struct fba_credit_census fba_credit_census_begin(void);
 /* `room` bytes of the budget are free (negative: over it); at most `grant` of them may be drawn
  * before the next census. */
 void fba_credit_census_end(int64_t room, size_t grant);

@@ -17,7 +17,8 @@ static struct {
     _Atomic size_t censuses;
 } state;
 
-/* Fields 2 and 3 of /proc/self/statm, in pages: resident, and the part of it that is file or shmem. */
+/* Fields 2 and 3 of /proc/self/statm, in pages: resident, and the part of it that is file or shmem.
+ */
 static bool parse(const char *text, size_t pages[3])
 {
     for (size_t field = 0; field < 3; field++) {
@@ -31,7 +32,8 @@ static bool parse(const char *text, size_t pages[3])
 }
 
 /* Opened anew each time: programs close descriptors that they do not know, and use the number for
- * something else. Raw system calls: open and read of libc are cancellation points, malloc is none. */
+ * something else. Raw system calls: open and read of libc are cancellation points, malloc is none.
+ */
 static bool read_resident(size_t *bytes)
 {
     char text[STATM_BYTES];
@@ -65,13 +67,6 @@ bool fba_footprint_is_on(void)
     return atomic_load_explicit(&state.on, memory_order_relaxed);
 }
 
-size_t fba_footprint_budget(void)
-{
-    struct fba_credit_figures figures;
-    fba_credit_figures(&figures);
-    return figures.budget;
-}
-
 static void touch(void *block, size_t usable)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -94,19 +89,19 @@ void fba_footprint_dismiss(void *block, size_t usable)
         fba_blocks_remove(block);
 }
 
-bool fba_footprint_census(size_t need)
+bool fba_footprint_census(void)
 {
-    size_t resident, budget = fba_footprint_budget();
-    size_t pending = fba_credit_census_begin();
-    /* After the pending bytes were read: what is no longer pending is resident or listed by now. */
+    size_t resident, budget = fba_credit_budget();
+    struct fba_credit_census census = fba_credit_census_begin();
+    /* After the pending bytes: what is no longer pending is resident or listed by now. And before
+     * the resident ones: what is touched meanwhile counts twice, not never. */
     size_t untouched = fba_blocks_untouched();
-    if (!read_resident(&resident))
-        resident = budget; /* out of descriptors: nothing is granted unseen */
-    int64_t room = (int64_t)budget - (int64_t)(resident + untouched + pending);
-    size_t grant = budget / GRANT_SHARE;
-    fba_credit_census_end(room, grant > need ? grant : need);
+    int64_t room = census.known_room - (int64_t)census.pending; /* when no descriptor is left */
+    if (read_resident(&resident))
+        room = (int64_t)budget - (int64_t)(resident + untouched + census.pending);
+    fba_credit_census_end(room, budget / GRANT_SHARE);
     atomic_fetch_add(&state.censuses, 1);
-    return room >= (int64_t)need;
+    return room >= 0;
 }
 
 size_t fba_footprint_censuses(void)

@@ -65,7 +65,7 @@ bool fba_shortage_purge(void (*purge)(void), size_t shortage)
     if (purge == NULL)
         return false;
     size_t done = atomic_exchange(&state.purged_shortage, shortage);
-    if (done == shortage && fba_credit_freed() < fba_footprint_budget() / PURGE_SHARE)
+    if (done == shortage && fba_credit_freed() < fba_credit_budget() / PURGE_SHARE)
         return false;
     fba_credit_freed_reset();
     atomic_fetch_add(&state.purges, 1);

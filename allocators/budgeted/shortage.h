@@ -1,4 +1,5 @@
-/* What happens when the budget is short: one purge, a count, a line; and before that, the soft limit. */
+/* What happens when the budget is short: one purge, a count, a line; and before that, the soft
+ * limit. */
 #ifndef ALLOCATORS_BUDGETED_SHORTAGE_H
 #define ALLOCATORS_BUDGETED_SHORTAGE_H
 
@@ -13,8 +14,8 @@ void fba_shortage_note_use(size_t used);
 void fba_shortage_note_return(size_t used);
 void fba_shortage_set_soft(size_t limit, fba_soft_function *function, void *context);
 
-/* Purges the inner allocator's caches by `purge` unless that was done in this shortage and nothing worth
- * it was freed since. `shortage`: its number. True: done, a retry makes sense. */
+/* Purges the inner allocator's caches by `purge` unless that was done in this shortage and nothing
+ * worth it was freed since. `shortage`: its number. True: done, a retry makes sense. */
 bool fba_shortage_purge(void (*purge)(void), size_t shortage);
 /* Counts a refusal of `size` bytes and says so on descriptor 2, at most every 10 s. */
 void fba_shortage_refuse(size_t size);

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#define BOOTSTRAP_BYTES ((size_t)64 << 10)
 #define BOOTSTRAP_ALIGN ((size_t)16)
 
 typedef void any_function(void);
@@ -28,8 +27,9 @@ static struct {
     _Atomic bool found;
     atomic_flag publishing;
     _Atomic size_t bootstrap_used;
-    _Alignas(64) unsigned char bootstrap[BOOTSTRAP_BYTES];
 } state = {.publishing = ATOMIC_FLAG_INIT};
+
+_Alignas(64) unsigned char fba_bootstrap[FBA_BOOTSTRAP_BYTES];
 
 static __thread bool searching;
 
@@ -99,6 +99,7 @@ static void find_purge(struct finding *finding)
     } else if ((found = of_same_object("malloc_trim", owner)) != NULL) {
         finding->malloc_trim = (int (*)(size_t))found;
         finding->inner.purge = purge_glibc;
+        finding->inner.remaps = true;
     }
 }
 
@@ -153,20 +154,15 @@ void *fba_bootstrap_allocate(size_t size, size_t align)
 {
     if (align < BOOTSTRAP_ALIGN)
         align = BOOTSTRAP_ALIGN;
-    uintptr_t base = (uintptr_t)state.bootstrap;
+    uintptr_t base = (uintptr_t)fba_bootstrap;
     size_t used = atomic_load(&state.bootstrap_used), start, end;
     do {
         start = ((base + used + sizeof(size_t) + align - 1) & ~(align - 1)) - base;
-        if (__builtin_add_overflow(start, size, &end) || end > BOOTSTRAP_BYTES)
+        if (__builtin_add_overflow(start, size, &end) || end > FBA_BOOTSTRAP_BYTES)
             fba_panic("out of memory before the allocator behind this one was found");
     } while (!atomic_compare_exchange_weak(&state.bootstrap_used, &used, end));
-    memcpy(state.bootstrap + start - sizeof size, &size, sizeof size);
-    return state.bootstrap + start;
-}
-
-bool fba_inner_owns_bootstrap(const void *block)
-{
-    return (uintptr_t)block - (uintptr_t)state.bootstrap < BOOTSTRAP_BYTES;
+    memcpy(fba_bootstrap + start - sizeof size, &size, sizeof size);
+    return fba_bootstrap + start;
 }
 
 size_t fba_bootstrap_usable(const void *block)

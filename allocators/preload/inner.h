@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct fba_inner {
     void *(*malloc)(size_t size);
@@ -21,6 +22,8 @@ struct fba_inner {
     void (*free)(void *block);
     int (*posix_memalign)(void **out, size_t align, size_t size);
     size_t (*malloc_usable_size)(void *block);
+    bool remaps; /* is glibc's, which moves blocks of more than 32 MiB by mremap instead of copying
+                  */
     void (*purge)(void); /* gives back what it can; NULL where it has no such call */
 };
 
@@ -29,7 +32,15 @@ struct fba_inner {
 const struct fba_inner *fba_inner(void);
 /* Zeroed, aligned; panics when the buffer (64 KiB) is full: nothing needs so much. */
 void *fba_bootstrap_allocate(size_t size, size_t align);
-bool fba_inner_owns_bootstrap(const void *block);
 size_t fba_bootstrap_usable(const void *block);
+
+#define FBA_BOOTSTRAP_BYTES ((size_t)64 << 10)
+extern unsigned char fba_bootstrap[FBA_BOOTSTRAP_BYTES];
+
+/* In line: each free asks. */
+static inline bool fba_inner_owns_bootstrap(const void *block)
+{
+    return (uintptr_t)block - (uintptr_t)fba_bootstrap < FBA_BOOTSTRAP_BYTES;
+}
 
 #endif

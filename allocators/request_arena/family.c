@@ -1,6 +1,6 @@
 /* The malloc family (preload/contract.h) over three kinds of blocks: objects of a room, known by
- * their address (pool.h); spilled blocks of a scope, known by the table (spill.c); and all others, which
- * are the inner allocator's. Only the scope interface makes the first two. */
+ * their address (pool.h); spilled blocks of a scope, known by the table (spill.c); and all others,
+ * which are the inner allocator's. Only the scope interface makes the first two. */
 #include "allocators/preload/contract.h"
 #include "allocators/request_arena/plain.h"
 #include "allocators/request_arena/room.h"
@@ -29,7 +29,7 @@ static struct fra_room *room_of(const void *object)
     return atomic_load_explicit(&chunk->room, memory_order_relaxed);
 }
 
-/* Debug mode: object is about to be freed. Several threads may try. */
+/* Debug mode: object is given up. Several threads may try. */
 static void check_and_mark(void *object)
 {
     if (room_of(object) == NULL)
@@ -68,8 +68,8 @@ void fba_release(void *block)
         fra_plain_release(block);
 }
 
-/* Another thread resizes a block of room's request: it cannot enter that room, but the copy belongs to
- * the request all the same. */
+/* Another thread resizes a block of room's request: it cannot enter that room, but the copy belongs
+ * to the request all the same. */
 static void *copy_for(struct fra_room *room, const void *block, size_t old, size_t size)
 {
     struct fra_spilled *copy = fra_spill_new_adopted(room, size);
@@ -140,7 +140,9 @@ static void *resize_object(void *object, size_t size)
     struct fra_room *room = room_of(object);
     if (room == NULL)
         fba_panic("a pointer was resized after its scope ended");
-    size_t old = *fra_room_header(object) & ~FRA_FREED;
+    size_t old = *fra_room_header(object);
+    if ((old & FRA_FREED) != 0)
+        fba_panic("an object of a scope was resized after it was freed");
     if (room != fra_own.room)
         return size <= old ? object : copy_for(room, object, old, size);
     if (resize_in_place(room, object, old, size))

@@ -24,7 +24,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define WINDOW 64      /* events: a chunk that came back, or FRA_POOL_AGE_REQUESTS requests of a thread */
+#define WINDOW \
+    64 /* events: a chunk that came back, or FRA_POOL_AGE_REQUESTS requests of a thread */
 #define RETRY_AFTER 64 /* refused chunks, before address space is asked for anew */
 
 struct list {

@@ -4,8 +4,8 @@
  * scope of the process (a program without scopes never pays for it), and stays until its end: so
  * whether a pointer is one of ours is a subtraction and a compare, on any thread, without a lock.
  *
- * The pool's own data is kept in a table before the range, not in the chunks: a chunk that was given
- * back to the system costs no page, and one that holds nothing yet is all its room's.
+ * The pool's own data is kept in a table before the range, not in the chunks: a chunk that was
+ * given back to the system costs no page, and one that holds nothing yet is all its room's.
  */
 #ifndef ALLOCATORS_REQUEST_ARENA_POOL_H
 #define ALLOCATORS_REQUEST_ARENA_POOL_H
@@ -21,8 +21,8 @@ struct fra_room;
 
 struct fra_chunk {
     _Atomic(struct fra_room *) room; /* NULL: the pool's */
-    struct fra_chunk *below;         /* the next older one of its room, or the next of a pool list */
-    unsigned depth;                  /* the scope that took it: the room's business */
+    struct fra_chunk *below; /* the next older one of its room, or the next of a pool list */
+    unsigned depth;          /* the scope that took it: the room's business */
 };
 
 struct fra_range {
@@ -55,8 +55,8 @@ static inline uintptr_t fra_pool_base_of(const struct fra_chunk *chunk)
     return base + ((uintptr_t)(chunk - fra_range.chunks) << fra_settings.chunk_shift);
 }
 
-/* A chunk for room, hot ones first; its content is anything. NULL when the system has no memory or the
- * range is used up. */
+/* A chunk for room, hot ones first; its content is anything. NULL when the system has no memory or
+ * the range is used up. */
 struct fra_chunk *fra_pool_take(struct fra_room *room);
 /* Gives back the list of chunks from first down to last (by below). In debug mode their pages are
  * made inaccessible, and their addresses are not used again before the whole range was. */

@@ -98,7 +98,7 @@ FBA_EXPORT size_t fragbench_request_arena_histogram(struct fragbench_request_ran
                                                     size_t count)
 {
     for (size_t range = 0; range < RANGES && range < count; range++)
-        out[range] = (struct fragbench_request_range){begin_of(range), end_of(range),
-                                                      count_of(range)};
+        out[range] =
+            (struct fragbench_request_range){begin_of(range), end_of(range), count_of(range)};
     return RANGES;
 }

@@ -21,13 +21,14 @@
  *     its own, and at its end they are made inaccessible (pool.c).
  *
  * Waste: 4 bytes and less than its alignment an object; at the end of a chunk less than
- * min(large, chunk / 2), by rule 3; between requests one chunk a thread, as far as it was touched. What
- * dies before its scope is kept until the scope's end: that is what `cap` and the histogram of peaks
- * (record.c) are for.
+ * min(large, chunk / 2), by rule 3; between requests one chunk a thread, as far as it was touched.
+ * What dies before its scope is kept until the scope's end: that is what `cap` and the histogram of
+ * peaks (record.c) are for.
  *
  * After D. R. Hanson, "Fast allocation and deallocation of memory based on object lifetimes",
  * Software: Practice and Experience 20(1), 1990, and the Rust crate bumpalo (N. Fitzgerald). Other
- * than bumpalo, which bumps downward, this one bumps upward: so that the last object can grow where it is.
+ * than bumpalo, which bumps downward, this one bumps upward: so that the last object can grow where
+ * it is.
  */
 #include "allocators/request_arena/room.h"
 
@@ -84,7 +85,8 @@ void fra_room_aim(const struct fra_room *room)
     window->large = fra_settings.debug ? 0 : fra_settings.large_bytes;
 }
 
-/* Makes chunk (or none) the current one, with its next object from cursor on, counting from opened. */
+/* Makes chunk (or none) the current one, with its next object from cursor on, counting from opened.
+ */
 static void settle(struct fra_room *room, struct fra_chunk *chunk, uintptr_t opened,
                    uintptr_t cursor)
 {
@@ -123,10 +125,10 @@ void fra_room_begin(struct fra_room *room)
     fra_room_aim(room);
 }
 
-/* Gives back the chunks that are newer than keep; the oldest of all stays if it may. */
+/* Gives back the chunks that are newer than keep; at a request's end the oldest of all stays. */
 static void give_newer(struct fra_room *room, struct fra_chunk *keep)
 {
-    bool may_stay = keep == NULL && !fra_settings.debug;
+    bool may_stay = room->depth == 1 && keep == NULL && !fra_settings.debug;
     struct fra_chunk *first = room->top, *last = NULL, *chunk = first;
     while (chunk != keep && !(may_stay && chunk->below == NULL)) {
         last = chunk;

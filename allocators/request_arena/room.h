@@ -20,7 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Scopes that are deeper in each other than this are counted, and end with the deepest one of these. */
+/* Scopes that are deeper in each other than this are counted, and end with the deepest one of
+ * these. */
 #define FRA_DEPTH_MAX 63
 
 /* Where the room stood when a scope began. */
@@ -45,13 +46,13 @@ struct fra_counters {
 
 struct fra_room {
     struct fra_chunk *top, *current;
-    uintptr_t opened;    /* the cursor up to which used_bytes counts */
-    size_t used_bytes;   /* of the request, in chunks: objects, headers, padding; up to opened */
+    uintptr_t opened;     /* the cursor up to which used_bytes counts */
+    size_t used_bytes;    /* of the request, in chunks: objects, headers, padding; up to opened */
     size_t spilled_bytes; /* of the request, alive at the inner allocator */
-    size_t peak_bytes;   /* of the request, or of the last one */
-    size_t cap_bytes;    /* of the request */
-    bool refuse;         /* what is over it */
-    size_t depth;        /* open scopes; may exceed FRA_DEPTH_MAX */
+    size_t peak_bytes;    /* of the request, or of the last one */
+    size_t cap_bytes;     /* of the request */
+    bool refuse;          /* what is over it */
+    size_t depth;         /* open scopes; may exceed FRA_DEPTH_MAX */
     _Atomic(struct fra_spilled *) adopted; /* made by other threads for this request */
     struct fra_counters counters;
     struct fra_room *next; /* of all rooms */

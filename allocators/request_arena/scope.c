@@ -28,12 +28,8 @@ FBA_EXPORT void fragbench_scope_end(void)
 
 static void *allocate_outside(size_t size, size_t align)
 {
-    if (fra_own.roomless > 0) {
-        fra_threads_open();
-        return NULL; /* a scope is open, but nothing would end the block with it */
-    }
-    if (size > PTRDIFF_MAX)
-        return NULL;
+    if (fra_own.roomless > 0 || size > PTRDIFF_MAX)
+        return NULL; /* in a scope without a room, nothing would end the block with it */
     return fra_plain_allocate(size != 0 ? size : 1, align < 16 ? 16 : align);
 }
 

@@ -52,8 +52,8 @@ void fra_settings_read(void)
     set->chunk_shift = log2_upward(clamp(chunk, CHUNK_MIN_BYTES, CHUNK_MAX_BYTES));
     set->chunk_bytes = (size_t)1 << set->chunk_shift;
     set->large_bytes = clamp(bytes_of(OPTION("LARGE"), 64 * KIB), 1, set->chunk_bytes);
-    set->range_bytes = clamp(bytes_of(OPTION("RANGE"), RANGE_DEFAULT_BYTES), set->chunk_bytes,
-                             SIZE_MAX / 4);
+    set->range_bytes =
+        clamp(bytes_of(OPTION("RANGE"), RANGE_DEFAULT_BYTES), set->chunk_bytes, SIZE_MAX / 4);
     size_t cap = bytes_of(OPTION("CAP"), 0);
     atomic_store_explicit(&set->cap_bytes, cap == 0 ? SIZE_MAX : cap, memory_order_relaxed);
     atomic_store_explicit(&set->refuse, read_refuse(), memory_order_relaxed);

@@ -2,8 +2,8 @@
  *
  *  1. A hash table of fixed size with chains through the headers; buckets are spread by
  *     multiplication (Knuth, The Art of Computer Programming 3, 6.4). 64 Ki buckets are 512 KiB of
- *     which only the pages in use are resident; chains get longer than a few only with some 100,000 spilled
- *     blocks alive.
+ *     which only the pages in use are resident; chains get longer than a few only with some 100,000
+ * spilled blocks alive.
  *  2. A look-up reads the bucket's head without the lock, and leaves when it is empty: whoever
  *     holds a spilled block sees a head that is not, because the block was put there before it was
  *     handed out. Otherwise it walks under the lock of the bucket's stripe.
@@ -41,8 +41,7 @@ static struct {
     pthread_mutex_t quarantine_lock;
     struct fra_spilled *oldest, *newest; /* in quarantine, linked by newer */
     size_t quarantine_bytes;
-} table = {.stripes = {[0 ... STRIPES - 1] = {PTHREAD_MUTEX_INITIALIZER}},
-           .quarantine_lock = PTHREAD_MUTEX_INITIALIZER};
+} table = {.quarantine_lock = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t index_of(const void *block)
 {
@@ -53,6 +52,12 @@ static size_t index_of(const void *block)
 static pthread_mutex_t *lock_of(size_t index)
 {
     return &table.stripes[index % STRIPES].lock;
+}
+
+void fra_spill_open(void)
+{
+    for (size_t i = 0; i < STRIPES; i++)
+        (void)pthread_mutex_init(&table.stripes[i].lock, NULL);
 }
 
 void fra_spill_lock(void)

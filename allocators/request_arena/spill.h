@@ -1,8 +1,9 @@
-/* Blocks of a scope that do not lie in a room: too large, over the cap, or without a chunk to be had.
+/* Blocks of a scope that do not lie in a room: too large, over the cap, or without a chunk to be
+ * had.
  *
  * Each is a block of the inner allocator with a header before it. It belongs to a scope, whose end
- * frees it, and it stands in a table by its address, so that free(), realloc() and malloc_usable_size()
- * know it from blocks of the inner allocator's own.
+ * frees it, and it stands in a table by its address, so that free(), realloc() and
+ * malloc_usable_size() know it from blocks of the inner allocator's own.
  *
  * Threads: only the room's own thread frees or resizes one; another thread's free() is nothing (the
  * scope's end is near), its realloc() copies. So the lists of a scope need no lock, and the table
@@ -23,18 +24,21 @@ struct fra_spilled {
     struct fra_spilled *chain;         /* in its bucket of the table */
     struct fra_room *room;
     size_t size;
-    uint32_t front;      /* bytes from the inner allocator's block to the user's */
-    uint32_t depth;      /* its scope; 0: made by another thread, see fra_room.adopted */
-    atomic_bool ended;   /* debug mode: its scope is over */
+    uint32_t front;    /* bytes from the inner allocator's block to the user's */
+    uint32_t depth;    /* its scope; 0: made by another thread, see fra_room.adopted */
+    atomic_bool ended; /* debug mode: its scope is over */
     _Alignas(16) char block[];
 };
 
 extern _Atomic size_t fra_spill_live;
 
+/* Once, before the first scope. */
+void fra_spill_open(void);
+
 struct fra_spilled *fra_spill_look_up(const void *block);
 
-/* The header of a spilled block, or NULL. Without any spilled block in the process it is one load: who
- * holds such a block sees a count of at least 1, for the count was raised before the block was
+/* The header of a spilled block, or NULL. Without any spilled block in the process it is one load:
+ * who holds such a block sees a count of at least 1, for the count was raised before the block was
  * handed out. */
 static inline struct fra_spilled *fra_spill_find(const void *block)
 {

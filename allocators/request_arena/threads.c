@@ -3,8 +3,8 @@
  *  1. Rooms are pages of the system's, never given back: as many as threads ever had scopes at one
  *     time. A room whose thread is gone waits for the next thread without one.
  *  2. The end of a thread is seen by the destructor of a key of POSIX's. Scopes that it left open
- *     are ended, its chunk goes to the pool: nothing is stranded. A destructor that runs later and opens a
- *     scope makes the thread a room again, and this one runs again.
+ *     are ended, its chunk goes to the pool: nothing is stranded. A destructor that runs later and
+ * opens a scope makes the thread a room again, and this one runs again.
  *  3. Rooms of threads that a fork left behind stay as they are in the child: whether they were at
  *     rest is not known. That is one room and the chunks it had a thread.
  */
@@ -50,6 +50,7 @@ static void depart(void *value)
 static void set_up(void)
 {
     fra_settings_read();
+    fra_spill_open();
     threads.has_key = pthread_key_create(&threads.key, depart) == 0;
     if (!threads.has_key)
         fba_say("no key is left for the ends of threads; what they hold then is not given back");
@@ -75,8 +76,8 @@ static struct fra_room *take_idle(void)
 static struct fra_room *make(void)
 {
     int saved = errno;
-    struct fra_room *room = mmap(NULL, sizeof *room, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct fra_room *room =
+        mmap(NULL, sizeof *room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     errno = saved;
     if (room == MAP_FAILED)
         return NULL;

@@ -42,6 +42,7 @@ struct ta_heap {
     uint32_t roots[TA_AREAS][TA_RUN_STATES]; /* of the trees: dirty and clean */
     uint32_t oldest, newest;
     uint8_t *advised; /* a byte a huge page: asked for already */
+    _Atomic uint64_t used_pages; /* policy.used, for those without the lock */
     bool huge;        /* option: ask for huge pages at all */
     bool stuck;       /* the kernel takes nothing back (mlockall): stop asking */
 };

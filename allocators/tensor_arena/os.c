@@ -1,7 +1,6 @@
 #include "os.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
@@ -72,10 +71,10 @@ static int purge(void *start, size_t bytes)
     return settle(madvise(start, bytes, MADV_DONTNEED), saved);
 }
 
-static int huge(void *start, size_t bytes)
+static int huge(void *start, size_t bytes, bool wanted)
 {
     int saved = errno;
-    return settle(madvise(start, bytes, MADV_HUGEPAGE), saved);
+    return settle(madvise(start, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE), saved);
 }
 
 /* The coarse clock costs a third of the fine one, and pauses of less than 5 ms mean nothing here. */

@@ -6,6 +6,7 @@
 #ifndef ALLOCATORS_TENSOR_ARENA_OS_H
 #define ALLOCATORS_TENSOR_ARENA_OS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,8 +25,8 @@ struct ta_os {
     int (*move)(void *from, void *to, size_t bytes);
     /* Gives the pages back; they read as zeros afterwards. -1 where the kernel refuses (mlock). */
     int (*purge)(void *start, size_t bytes);
-    /* Asks for huge pages; -1 where there are none, which nobody minds. */
-    int (*huge)(void *start, size_t bytes);
+    /* Asks for huge pages, or for none; -1 where there are none, which nobody minds. */
+    int (*huge)(void *start, size_t bytes, bool wanted);
     /* Monotonic, in ns; a few ms coarse. */
     uint64_t (*now_ns)(void);
 };

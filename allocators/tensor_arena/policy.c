@@ -4,6 +4,8 @@ enum {
     PEAK_SLACK_SHIFT = 6,      /* 1/64 over the peak */
     FLOOR_SHIFT = 8,           /* 1/256 of what is used stays, so that a boundary does not flutter */
     FLOOR_PAGES = 8,
+    HUGE_PAGES = 512,
+    HUGE_FROM_PAGES = 64 * HUGE_PAGES,
     PAGES_PER_MS = 256,        /* 1 MiB of idle pages is worth a pause of 1 ms */
 };
 
@@ -22,7 +24,8 @@ static uint64_t most(uint64_t left, uint64_t right)
 
 static uint64_t floor_pages(const struct ta_policy *policy)
 {
-    return FLOOR_PAGES + (policy->used >> FLOOR_SHIFT);
+    uint64_t rest = policy->used >= HUGE_FROM_PAGES ? HUGE_PAGES : 0;
+    return FLOOR_PAGES + (policy->used >> FLOOR_SHIFT) + rest;
 }
 
 void ta_policy_tick(struct ta_policy *policy, uint64_t now_ns)
@@ -52,6 +55,11 @@ void ta_policy_take(struct ta_policy *policy, uint64_t taken, uint64_t fresh)
     policy->regretted += regret;
     policy->regrets += regret;
     policy->keep += regret;
+}
+
+void ta_policy_spill(struct ta_policy *policy, uint64_t pages)
+{
+    policy->dirty += pages;
 }
 
 void ta_policy_drop(struct ta_policy *policy, uint64_t pages)

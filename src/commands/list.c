@@ -1,6 +1,7 @@
 #include "commands/list.h"
 
 #include "base/alloc.h"
+#include "base/suggest.h"
 #include "commands/columns.h"
 #include "commands/commands.h"
 #include "commands/exit_code.h"

@@ -2,6 +2,7 @@
 
 #include "allocators/backends.h"
 #include "base/alloc.h"
+#include "base/suggest.h"
 #include "commands/columns.h"
 #include "harness/contender.h"
 #include "workload/keys.h"

@@ -1,5 +1,6 @@
 /* `list keys`: the language's key table, for a terminal, for one key, and as GitHub tables. */
 #include "base/alloc.h"
+#include "base/suggest.h"
 #include "commands/columns.h"
 #include "commands/list.h"
 #include "report/grid.h"

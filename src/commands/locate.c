@@ -1,6 +1,7 @@
 #include "commands/locate.h"
 
 #include "base/alloc.h"
+#include "base/suggest.h"
 #include "workload/keys.h"
 
 #include <glob.h>

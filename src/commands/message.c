@@ -1,5 +1,6 @@
 #include "commands/message.h"
 
+#include "base/suggest.h"
 #include "workload/keys.h"
 
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 #include "harness/spec.h"
 
 #include "base/alloc.h"
-#include "harness/nearest.h"
+#include "base/suggest.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -71,16 +71,16 @@ static int append(struct fb_specs *specs, struct fb_spec *spec, struct fb_error 
 
 static int fail_unknown(const char *name, struct fb_error *err)
 {
-    struct fb_nearest nearest;
-    fb_nearest_init(&nearest, name);
+    const char **known = fb_alloc(2 * fb_backend_count, sizeof *known);
     for (size_t i = 0; i < fb_backend_count; i++) {
-        fb_nearest_offer(&nearest, fb_backends[i].name);
-        if (fb_backends[i].alias != NULL)
-            fb_nearest_offer(&nearest, fb_backends[i].alias);
+        known[2 * i] = fb_backends[i].name;
+        known[2 * i + 1] = fb_backends[i].alias;
     }
-    if (nearest.best != NULL)
+    const char *near = fb_suggest(name, known, 2 * fb_backend_count);
+    free(known);
+    if (near != NULL)
         return fb_fail(err, FB_ERROR_INPUT, "unknown allocator \"%s\"; did you mean \"%s\"?", name,
-                       nearest.best);
+                       near);
     return fb_fail(err, FB_ERROR_INPUT,
                    "unknown allocator \"%s\"; see \"fragbench list allocators\", or give a library "
                    "as -a LABEL=/path/lib.so",

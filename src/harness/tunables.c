@@ -2,9 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "harness/library.h"
-#include "harness/nearest.h"
 #include "harness/spec.h"
 
 #include <ctype.h>
@@ -112,13 +112,14 @@ bool fb_tunable_agrees(const struct fb_tunable *tunable, const char *set, const 
 
 static char *unknown_key(const struct fb_backend *backend, const char *key)
 {
-    struct fb_nearest nearest;
-    fb_nearest_init(&nearest, key);
+    const char **known = fb_alloc(backend->tunable_count, sizeof *known);
     for (size_t i = 0; i < backend->tunable_count; i++)
-        fb_nearest_offer(&nearest, backend->tunables[i].key);
-    if (nearest.best != NULL)
+        known[i] = backend->tunables[i].key;
+    const char *near = fb_suggest(key, known, backend->tunable_count);
+    free(known);
+    if (near != NULL)
         return fb_format("%s has no tunable \"%s\"; did you mean \"%s\"?", backend->name, key,
-                         nearest.best);
+                         near);
     return fb_format("%s has no tunable \"%s\"; see \"fragbench list allocators %s\"",
                      backend->name, key, backend->name);
 }

@@ -97,7 +97,7 @@ static bool waits_for_turn(const struct fb_actor *actor, const struct fb_op *op)
 {
     if (!actor->replay->variant.free_order)
         return true;
-    for (; op->kind != FB_OP_END && op->kind != FB_OP_PARK; op++)
+    for (; op->kind != FB_OP_END; op++)
         if (op->kind == FB_OP_TURN)
             return (op->flags & FB_OP_FLAG_STRICT) != 0;
     return false;
@@ -205,7 +205,7 @@ void fb_threads_park(struct fb_actor *actor, const struct fb_op *op)
     set(&actor->state, FB_ACTOR_PARKED);
     wait_while(&actor->state, FB_ACTOR_PARKED);
     actor->phase = actor->replay->actors[0].phase;
-    if (waits_for_turn(actor, passes ? next + 1 : next))
+    if (waits_for_turn(actor, next->kind == FB_OP_TURN ? next + 1 : next))
         wait_turn(actor);
 }
 

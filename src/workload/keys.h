@@ -18,7 +18,4 @@ struct fb_key {
 /* The table, *count rows, grouped by where. */
 const struct fb_key *fb_keys(size_t *count);
 
-/* The nearest name of candidates by edit distance, or NULL when none is near. */
-const char *fb_suggest(const char *word, const char *const *candidates, size_t count);
-
 #endif

@@ -1,5 +1,6 @@
 /* Named pools of threads. */
 #include "base/alloc.h"
+#include "base/suggest.h"
 #include "workload/reader.h"
 
 #include <stdio.h>

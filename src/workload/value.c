@@ -1,5 +1,6 @@
 /* Scalars: numbers, words, names. */
 #include "workload/reader.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 #include <string.h>

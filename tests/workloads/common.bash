@@ -50,6 +50,22 @@ replay() { # NAME OPTION...: what `holds` then speaks of; the default is all fou
     jq "$by_contender" result.json >values.json
 }
 
+# also one thread-churn -a ptmalloc2:arena_max=1: `holds` then speaks of it as "one".
+also() { # LABEL NAME OPTION... with one allocator
+    measure_small "$2" "${@:3}" >also.json
+    skip_unless_done also.json
+    jq -s --arg label "$1" '.[0] + {($label): (.[1] | '"$by_contender"' | to_entries[0].value)}' \
+        values.json also.json >both.json
+    mv both.json values.json
+}
+
+# What depends on a version of glibc that is to come: skips the rest of the test from it on.
+until_glibc() { # VERSION
+    local here
+    here=$(jq -r '.host.libc' result.json | sed -nE 's/[^0-9]*([0-9]+\.[0-9]+).*/\1/p')
+    [[ $(printf '%s\n' "$here" "$1" | sort -V | head -n 1) != "$1" ]] || skip "glibc $here"
+}
+
 # holds 'ptmalloc2.kept_bytes > 3 * jemalloc.kept_bytes'; sizes as "8 MiB" or "300 KiB".
 holds() {
     local claim terms

@@ -1,8 +1,9 @@
 /* libfragbench-request-arena: short lives in one room.
  *
- * A program marks a request with fragbench_scope_begin() and fragbench_scope_end() (scope.h) and takes
- * the memory that lives and dies with it from fragbench_scope_alloc(), or from the inline function
- * below. Everything else it allocates as ever: plain malloc() is never drawn into the room.
+ * A program marks a request with fragbench_scope_begin() and fragbench_scope_end() (scope.h) and
+ * takes the memory that lives and dies with it from fragbench_scope_alloc(), or from the inline
+ * function below. Everything else it allocates as ever: plain malloc() is never drawn into the
+ * room.
  *
  * Link with -lfragbench-request-arena, or preload the library. All sizes are bytes. Every function
  * may be called on any thread, none before main() is forbidden, and none of them allocates.
@@ -27,14 +28,15 @@ struct fragbench_request_window {
     size_t large;     /* no object may be larger: such ones go to the inner allocator */
 };
 
-/* The calling thread's window: the same pointer for all of the thread's life, whatever scopes it opens
- * and ends; never NULL. No other thread may use it. */
+/* The calling thread's window: the same pointer for all of the thread's life, whatever scopes it
+ * opens and ends; never NULL. No other thread may use it. */
 struct fragbench_request_window *fragbench_request_arena_window(void);
 
-/* As fragbench_scope_alloc(), inlined, without looking up thread-local storage: align is a power of two
- * from 1 (0 is not allowed here). With a constant align it is an add, two compares and two stores. */
-static inline void *fragbench_request_arena_alloc(struct fragbench_request_window *window, size_t size,
-                                                  size_t align)
+/* As fragbench_scope_alloc(), inlined, without looking up thread-local storage: align is a power of
+ * two from 1 (0 is not allowed here). With a constant align it is an add, two compares and two
+ * stores. */
+static inline void *fragbench_request_arena_alloc(struct fragbench_request_window *window,
+                                                  size_t size, size_t align)
 {
     uintptr_t mask = (uintptr_t)(align - 1) | (sizeof(uint32_t) - 1);
     uintptr_t block = (window->cursor + sizeof(uint32_t) + mask) & ~mask;
@@ -47,7 +49,8 @@ static inline void *fragbench_request_arena_alloc(struct fragbench_request_windo
 
 /* What happens to a request that would go over its cap. */
 enum fragbench_request_over {
-    FRAGBENCH_REQUEST_SPILL = 0, /* single objects of the inner allocator, freed at the scope's end */
+    FRAGBENCH_REQUEST_SPILL =
+        0, /* single objects of the inner allocator, freed at the scope's end */
     FRAGBENCH_REQUEST_REFUSE = 1 /* NULL with errno ENOMEM */
 };
 
@@ -58,7 +61,8 @@ void fragbench_request_arena_set_cap(size_t bytes, enum fragbench_request_over o
 /* Bytes that the calling thread's open request takes now: the room's, with headers and padding, and
  * those at the inner allocator. 0 outside a request. */
 size_t fragbench_request_arena_used(void);
-/* The most that the open request took so far or, outside one, that the thread's last request took. */
+/* The most that the open request took so far or, outside one, that the thread's last request took.
+ */
 size_t fragbench_request_arena_peak(void);
 
 /* Requests by their peak: one row a range of sizes, smallest first. */

@@ -1,5 +1,4 @@
 /* The grammar of -a, braces and suggestions. */
-#include "harness/nearest.h"
 #include "harness/spec.h"
 
 #include <setjmp.h>
@@ -175,25 +174,6 @@ static void a_thousand_expansions_are_the_limit(void **state)
     assert_non_null(strstr(err.text, "more than 1000"));
 }
 
-static const char *nearest_of(const char *word)
-{
-    struct fb_nearest nearest;
-    fb_nearest_init(&nearest, word);
-    fb_nearest_offer(&nearest, "dirty_decay_ms");
-    fb_nearest_offer(&nearest, "narenas");
-    fb_nearest_offer(&nearest, "thp");
-    return nearest.best;
-}
-
-static void suggestions_are_near_or_absent(void **state)
-{
-    (void)state;
-    assert_string_equal(nearest_of("dirty_decay"), "dirty_decay_ms");
-    assert_string_equal(nearest_of("narena"), "narenas");
-    assert_null(nearest_of("x"));
-    assert_null(nearest_of("background_thread"));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,7 +184,6 @@ int main(void)
         cmocka_unit_test(settings_keep_key_and_value_as_written),
         cmocka_unit_test(braces_expand_as_in_a_shell),
         cmocka_unit_test(a_thousand_expansions_are_the_limit),
-        cmocka_unit_test(suggestions_are_near_or_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 #include "parsing.h"
+#include "base/suggest.h"
 #include "workload/keys.h"
 
 #include "base/alloc.h"

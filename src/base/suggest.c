@@ -1,7 +1,7 @@
-/* Did you mean …? */
-#include "workload/keys.h"
+#include "base/suggest.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { WORD_MAX = 64 };
@@ -49,7 +49,7 @@ const char *fb_suggest(const char *word, const char *const *candidates, size_t c
     size_t best_distance = (length + 2) / 3 + 1;
     const char *best = NULL;
     for (size_t i = 0; i < count; i++) {
-        size_t other = strlen(candidates[i]);
+        size_t other = candidates[i] == NULL ? 0 : strlen(candidates[i]);
         if (other == 0 || other > WORD_MAX)
             continue;
         size_t found = distance(word, length, candidates[i], other);
