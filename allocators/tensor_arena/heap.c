@@ -21,7 +21,7 @@ int ta_heap_open(void)
 static void mark(uint32_t index)
 {
     const struct ta_run *run = ta_run_at(index);
-    uint32_t word = TA_WORD(TA_KIND_RUN, 0, index);
+    uint32_t word = TA_WORD(run->kind, 0, index);
     ta_region_mark(run->first, word);
     ta_region_mark(run->first + run->pages - 1, word);
 }
@@ -32,7 +32,8 @@ static uint32_t make(enum ta_area_id area, uint32_t first, uint32_t pages, enum 
     if (index == 0)
         return 0;
     *ta_run_at(index) = (struct ta_run){
-        .first = first, .pages = pages, .area = (uint8_t)area, .state = (uint8_t)state};
+        .first = first, .pages = pages, .area = (uint8_t)area, .state = (uint8_t)state,
+        .kind = TA_KIND_RUN};
     mark(index);
     return index;
 }
@@ -345,6 +346,7 @@ static void drop(uint32_t index)
 {
     struct ta_run *run = ta_run_at(index);
     run->state = TA_RUN_DIRTY;
+    run->kind = TA_KIND_RUN;
     ta_policy_drop(&heap->policy, run->pages);
     settle(index);
 }

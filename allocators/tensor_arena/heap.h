@@ -31,7 +31,8 @@ struct ta_run {
     uint32_t older, newer; /* of the list of dirty runs, by age */
     uint8_t state;         /* enum ta_run_state */
     uint8_t area;          /* enum ta_area_id */
-    uint16_t unused;
+    uint8_t kind;          /* enum ta_kind of its words in the map: RUN, or RING when in use */
+    uint8_t unused;
     uint32_t ring_next; /* of a ring's chunks, when in use */
 };
 

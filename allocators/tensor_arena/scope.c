@@ -32,7 +32,6 @@ static int resize(struct ta_ring *ring, uint32_t pages)
     uint32_t before = run->pages;
     if (ta_heap_resize(ring->chunk, pages) != 0)
         return -1;
-    ta_region_mark(run->first, TA_WORD(TA_KIND_RING, 0, ring->chunk));
     mark_pages(ring->chunk, run->first + (pages < before ? pages : before) - 1);
     point_at(ring, ring->chunk, ring->cursor);
     return 0;
@@ -67,6 +66,7 @@ static int chain(struct ta_ring *ring, size_t bytes, size_t align)
     if (used != 0 && used < ta_run_at(ring->chunk)->pages)
         (void)resize(ring, used);
     ta_run_at(index)->ring_next = ring->chunk;
+    ta_run_at(index)->kind = TA_KIND_RING;
     mark_pages(index, ta_run_at(index)->first);
     point_at(ring, index, NULL);
     return 0;

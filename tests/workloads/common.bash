@@ -54,7 +54,7 @@ replay() { # NAME OPTION...: what `holds` then speaks of; the default is all fou
 also() { # LABEL NAME OPTION... with one allocator
     measure_small "$2" "${@:3}" >also.json
     skip_unless_done also.json
-    jq -s --arg label "$1" '.[0] + {($label): (.[1] | '"$by_contender"' | to_entries[0].value)}' \
+    jq -s --arg who "$1" '.[0] + {($who): (.[1] | '"$by_contender"' | to_entries[0].value)}' \
         values.json also.json >both.json
     mv both.json values.json
 }

@@ -20,7 +20,8 @@ uint64_t arena_stat(const char *name);
 void arena_set(const char *name, const char *value);
 /* Whether block is an object of a room, not the inner allocator's. */
 int arena_in_room(const void *block);
-/* Fills or checks size bytes with a pattern of seed's own. */
+/* Fills or checks size bytes with a pattern of seed's own; of what is beyond the first page,
+ * samples. */
 void arena_fill(void *block, size_t size, unsigned seed);
 int arena_holds(const void *block, size_t size, unsigned seed);
 
