@@ -213,8 +213,16 @@ static IN_LINE void *allocate(struct request request)
     return LIKELY(!refused) ? block : try_again(request);
 }
 
+/* The contract promises 16-byte alignment for any size; jemalloc, tcmalloc and mimalloc align to 8
+ * what is smaller than 16. */
+static inline size_t at_least(size_t size)
+{
+    return size < MIN_ALIGN ? MIN_ALIGN : size;
+}
+
 void *fba_allocate(size_t size, size_t align)
 {
+    size = at_least(size);
     if (LIKELY(align <= MIN_ALIGN))
         return allocate((struct request){.size = size});
     return allocate((struct request){.size = size, .align = align});
@@ -222,7 +230,7 @@ void *fba_allocate(size_t size, size_t align)
 
 void *fba_allocate_zeroed(size_t size)
 {
-    return allocate((struct request){.size = size, .zeroed = true});
+    return allocate((struct request){.size = at_least(size), .zeroed = true});
 }
 
 static void release_footprint(void *block, size_t usable)
@@ -352,6 +360,7 @@ static void *resize_footprint(void *block, size_t size)
 
 void *fba_resize(void *block, size_t size)
 {
+    size = at_least(size);
     if (!LIKELY(!fba_inner_owns_bootstrap(block)))
         return resize_to_fresh(block, fba_bootstrap_usable(block), size);
     return is_charged() ? resize_or_refuse(block, size) : resize_footprint(block, size);

@@ -68,13 +68,6 @@ void ta_policy_drop(struct ta_policy *policy, uint64_t pages)
     policy->dirty += pages;
 }
 
-void ta_policy_purge(struct ta_policy *policy, uint64_t pages)
-{
-    policy->dirty -= pages;
-    policy->purged += pages;
-    policy->purges += pages;
-}
-
 /* After a pause: what will still be freed before the next one, if this burst returns to its level as
  * the last did. A burst that regrets all the same does not, and goes by its regrets. */
 static uint64_t paced_pages(const struct ta_policy *policy)
@@ -84,14 +77,30 @@ static uint64_t paced_pages(const struct ta_policy *policy)
     return policy->used > policy->level ? policy->used - policy->level : 0;
 }
 
+static uint64_t peak_pages(const struct ta_policy *policy)
+{
+    uint64_t peak = policy->high + (policy->high >> PEAK_SLACK_SHIFT) - policy->used;
+    return least(peak, policy->limit);
+}
+
+static uint64_t learnt_pages(const struct ta_policy *policy)
+{
+    uint64_t learnt = policy->paced ? paced_pages(policy) : policy->keep;
+    return most(learnt, floor_pages(policy));
+}
+
 uint64_t ta_policy_allowed(const struct ta_policy *policy)
 {
     if (policy->kind == TA_POLICY_NONE)
         return 0;
-    uint64_t peak = policy->high + (policy->high >> PEAK_SLACK_SHIFT) - policy->used;
-    uint64_t kept = least(peak, policy->limit);
-    if (policy->kind == TA_POLICY_PEAK)
-        return kept;
-    uint64_t learnt = policy->paced ? paced_pages(policy) : policy->keep;
-    return least(kept, most(learnt, floor_pages(policy)));
+    uint64_t peak = peak_pages(policy);
+    return policy->kind == TA_POLICY_PEAK ? peak : least(peak, learnt_pages(policy));
+}
+
+void ta_policy_purge(struct ta_policy *policy, uint64_t pages)
+{
+    policy->dirty -= pages;
+    policy->purges += pages;
+    if (learnt_pages(policy) < peak_pages(policy))
+        policy->purged += pages;
 }

@@ -41,7 +41,7 @@ struct ta_policy {
     uint64_t dirty; /* pages of free runs that may be resident */
     uint64_t high;  /* the most that used ever was */
     uint64_t keep;  /* what regret has taught to keep */
-    uint64_t purged;      /* given back since the last pause, and not yet regretted */
+    uint64_t purged;      /* given back since the last pause because of `keep`, not yet regretted */
     uint64_t regretted;   /* since the last pause */
     uint64_t level;       /* used, when the last pause began */
     uint64_t last_ns;     /* of the last event */

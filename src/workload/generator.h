@@ -99,8 +99,8 @@ int fb_iteration_plan(struct fb_generator *generator, struct fb_lane *lane,
                       struct fb_error *err) FB_MUST_USE;
 /* Before its first turn. */
 void fb_iteration_prepare(struct fb_lane *lane, uint64_t wave, uint64_t iteration);
-/* Goes on with it until the turn is over or the iteration is. */
-int fb_iteration_go_on(struct fb_generator *generator, uint32_t lane,
+/* The lane of that index goes on with it until the turn is over or the iteration is. */
+int fb_iteration_go_on(struct fb_generator *generator, uint32_t index,
                        struct fb_error *err) FB_MUST_USE;
 
 /* --- generator_object.c; the lane has the turn --- */

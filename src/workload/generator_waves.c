@@ -68,8 +68,12 @@ static int deal_body(struct fb_generator *generator, struct fb_error *err)
     size_t actions = lanes[0].action_count;
     for (uint32_t i = 0; i < count; i++)
         lanes[i].action_count = 0;
-    for (size_t i = 0; i < actions; i++) /* the first lane keeps its own in place, further down */
-        fb_lane_add_action(&lanes[i % count], lanes[0].actions[i]);
+    uint32_t next = 0;
+    for (size_t i = 0; i < actions; i++) {
+        /* The first lane's own stay in its list, further down than this one. */
+        fb_lane_add_action(&lanes[next], lanes[0].actions[i]);
+        next = next + 1 < count ? next + 1 : 0;
+    }
     return 0;
 }
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { SCHEDULES = 60 };
+enum { SCHEDULES = 30 };
 
 static const char *first_fault(const struct fb_trace *trace, const struct lockstep *lockstep)
 {
@@ -43,7 +43,7 @@ static void every_schedule_of_the_crowd_ends_well(void **state)
 static void every_crowd_ends_well(void **state)
 {
     (void)state;
-    for (uint64_t seed = 100; seed < 140; seed++) {
+    for (uint64_t seed = 100; seed < 120; seed++) {
         struct compiled compiled = compile(&crowd, seed);
         struct lockstep lockstep = lockstep_of(&compiled.trace);
         for (int policy = 0; policy < POLICY_COUNT; policy++) {
