@@ -167,9 +167,9 @@ static void fill_timing(struct fb_cell *cell, const struct sheet *sheet, double 
     timing->wall_s = median(sheet, wall_s);
     timing->null_s = null_s;
     fill_medians(timing, sheet);
-    if (timing->ops > 0)
-        timing->values[FB_METRIC_NS_PER_OP] =
-            fmax(0, timing->wall_s - null_s) * 1e9 / (double)timing->ops;
+    /* Below what the replay itself takes lies noise, not a speed of 0. */
+    if (timing->ops > 0 && timing->wall_s > null_s)
+        timing->values[FB_METRIC_NS_PER_OP] = (timing->wall_s - null_s) * 1e9 / (double)timing->ops;
 }
 
 static bool is_null(const struct fb_contender *contender)

@@ -63,6 +63,8 @@ static const char *timing_reason(const struct fb_cell *cell)
 static const char *na_reason(const struct fb_cell *cell, enum fb_metric metric)
 {
     const struct fb_repetition *done = fb_cell_done(cell);
+    if (metric == FB_METRIC_NS_PER_OP && cell->timing.done && cell->timing.ops > 0)
+        return "no slower than the replay itself";
     if (fb_metrics[metric].timing)
         return timing_reason(cell);
     return done != NULL && done->na[metric] != NULL ? done->na[metric] : "not measured";

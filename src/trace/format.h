@@ -21,9 +21,10 @@
  *             allocated (FOREIGN) waits for the object.
  * JOIN in lockstep hands the turn to the stream, which has nothing left but its END, so that
  * the thread's exit happens inside its own turn, and goes on after pthread_join.
- * Slots freed by one stream are used again within the phase by that stream only, those of
- * shared classes not at all, so waiting for an object cannot confuse it with another one. At
- * a phase's end every thread has been awaited, and all slots may be used by all.
+ * Slots freed by one stream are used again within the phase by that stream only, or by the one
+ * that takes its place after its end; objects of shared classes get slots that the phase has not
+ * used yet. So waiting for an object cannot confuse it with another one. At a phase's end every
+ * thread has been awaited, and all slots may be used by all.
  */
 #ifndef FB_TRACE_FORMAT_H
 #define FB_TRACE_FORMAT_H

@@ -1,6 +1,6 @@
 /* Scalars: numbers, words, names. */
-#include "workload/reader.h"
 #include "base/suggest.h"
+#include "workload/reader.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-#include "parsing.h"
 #include "base/suggest.h"
+#include "parsing.h"
 #include "workload/keys.h"
 
 #include "base/alloc.h"
