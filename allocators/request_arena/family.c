@@ -103,7 +103,7 @@ static void *resize_spilled(struct fra_spilled *spilled, size_t size)
 /* Whether the cursor may move for object: it ends there, and it is the innermost scope's. */
 static bool is_last(const struct fra_room *room, const void *object, size_t size)
 {
-    return (uintptr_t)object + size == fra_own.window.cursor &&
+    return (uintptr_t)object + fra_room_cost(size) == fra_own.window.cursor &&
            fra_pool_chunk_of((uintptr_t)object) == room->current &&
            fra_room_scope_of(room, object) == fra_room_innermost(room);
 }
@@ -112,11 +112,10 @@ static bool resize_in_place(struct fra_room *room, void *object, size_t old, siz
 {
     if (!is_last(room, object, old))
         return size <= old;
-    uintptr_t end = (uintptr_t)object + size;
-    if (size > fra_settings.large_bytes || end > fra_own.window.limit)
+    if (size > fra_settings.large_bytes || (uintptr_t)object + size > fra_room_limit(room))
         return size <= old;
     fra_room_note_peak(room);
-    fra_own.window.cursor = end;
+    fra_own.window.cursor = (uintptr_t)object + fra_room_cost(size);
     *fra_room_header(object) = (uint32_t)size;
     return true;
 }

@@ -24,8 +24,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define WINDOW \
-    64 /* events: a chunk that came back, or FRA_POOL_AGE_REQUESTS requests of a thread */
+#define WINDOW 64      /* events: a chunk that came back is one, … */
+#define AGE_EVENTS 8   /* … and FRA_POOL_AGE_REQUESTS requests of a thread are these */
 #define RETRY_AFTER 64 /* refused chunks, before address space is asked for anew */
 
 struct list {
@@ -280,7 +280,7 @@ void fra_pool_give(struct fra_chunk *first, struct fra_chunk *last)
 void fra_pool_age(void)
 {
     fra_pool_lock();
-    pool.given++;
+    pool.given += AGE_EVENTS;
     struct list rest = surplus();
     fra_pool_unlock();
     cool(&rest);

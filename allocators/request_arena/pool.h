@@ -64,7 +64,7 @@ void fra_pool_give(struct fra_chunk *first, struct fra_chunk *last);
 /* Says that FRA_POOL_AGE_REQUESTS more requests of a thread have ended: a pool that nothing comes
  * back to grows older too. */
 void fra_pool_age(void);
-#define FRA_POOL_AGE_REQUESTS 8
+#define FRA_POOL_AGE_REQUESTS 64
 /* Gives the pages of all the pool's chunks back to the system. */
 void fra_pool_trim(void);
 /* The pages of a chunk that its room keeps. */

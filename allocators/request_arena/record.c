@@ -1,29 +1,22 @@
 /* The histogram of peaks.
  *
  *  1. Ranges of an eighth of an octave from 1 KiB to 1 TiB; one below, one above: 242 counters.
- *  2. A request's end is one atomic increment, and a second one when it is the largest so far.
+ *  2. The end of a request is two loads and two stores of its thread's own.
  *
  * After HdrHistogram (hdrhistogram.org): logarithmic ranges, linear within an octave.
  */
 #include "allocators/request_arena/record.h"
 
 #include "allocators/preload/contract.h"
+#include "allocators/request_arena/threads.h"
 
 #include <fragbench/request_arena.h>
 
-#include <stdatomic.h>
-#include <stdbool.h>
-
-#define FIRST_SHIFT 10 /* 1 KiB */
-#define LAST_SHIFT 40  /* 1 TiB */
-#define STEP_SHIFT 3
-#define STEPS (1U << STEP_SHIFT)
-#define RANGES ((LAST_SHIFT - FIRST_SHIFT) * STEPS + 2)
-
-static struct {
-    _Atomic uint64_t counts[RANGES];
-    _Atomic uint64_t largest_bytes;
-} record;
+#define FIRST_SHIFT FRA_RECORD_FIRST_SHIFT
+#define LAST_SHIFT FRA_RECORD_LAST_SHIFT
+#define STEP_SHIFT FRA_RECORD_STEP_SHIFT
+#define RANGES ((size_t)FRA_RECORD_RANGES)
+#define STEPS ((size_t)1 << STEP_SHIFT)
 
 static size_t range_of(uint64_t bytes)
 {
@@ -49,45 +42,41 @@ static uint64_t end_of(size_t range)
     return range == RANGES - 1 ? UINT64_MAX : begin_of(range + 1);
 }
 
-static uint64_t count_of(size_t range)
+static uint64_t load(const _Atomic uint64_t *counter)
 {
-    return atomic_load_explicit(&record.counts[range], memory_order_relaxed);
+    return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-void fra_record_request(size_t peak_bytes)
+void fra_record_request(struct fra_record *record, size_t peak_bytes)
 {
-    atomic_fetch_add_explicit(&record.counts[range_of(peak_bytes)], 1, memory_order_relaxed);
-    uint64_t largest = atomic_load_explicit(&record.largest_bytes, memory_order_relaxed);
-    while (peak_bytes > largest &&
-           !atomic_compare_exchange_weak_explicit(&record.largest_bytes, &largest, peak_bytes,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        continue;
+    fra_room_count(&record->requests[range_of(peak_bytes)], 1);
+    if (peak_bytes > load(&record->largest_bytes))
+        atomic_store_explicit(&record->largest_bytes, peak_bytes, memory_order_relaxed);
 }
 
-uint64_t fra_record_requests_from(uint64_t bytes)
+void fra_record_add(struct fra_record *sum, const struct fra_record *one)
+{
+    for (size_t range = 0; range < RANGES; range++)
+        fra_room_count(&sum->requests[range], load(&one->requests[range]));
+    uint64_t largest = load(&one->largest_bytes);
+    if (largest > load(&sum->largest_bytes))
+        atomic_store_explicit(&sum->largest_bytes, largest, memory_order_relaxed);
+}
+
+uint64_t fra_record_requests_from(const struct fra_record *record, uint64_t bytes)
 {
     uint64_t sum = 0;
     for (size_t range = range_of(bytes); range < RANGES; range++)
-        sum += count_of(range);
+        sum += load(&record->requests[range]);
     return sum;
 }
 
-uint64_t fra_record_requests(void)
+uint64_t fra_record_quantile_bytes(const struct fra_record *record, double share)
 {
-    return fra_record_requests_from(0);
-}
-
-uint64_t fra_record_largest_bytes(void)
-{
-    return atomic_load_explicit(&record.largest_bytes, memory_order_relaxed);
-}
-
-uint64_t fra_record_quantile_bytes(double share)
-{
-    double rank = share * (double)fra_record_requests();
-    uint64_t seen = 0, largest = fra_record_largest_bytes();
+    double rank = share * (double)fra_record_requests_from(record, 0);
+    uint64_t seen = 0, largest = load(&record->largest_bytes);
     for (size_t range = 0; range < RANGES; range++) {
-        seen += count_of(range);
+        seen += load(&record->requests[range]);
         if (seen > 0 && (double)seen >= rank)
             return end_of(range) < largest ? end_of(range) : largest;
     }
@@ -97,8 +86,11 @@ uint64_t fra_record_quantile_bytes(double share)
 FBA_EXPORT size_t fragbench_request_arena_histogram(struct fragbench_request_range *out,
                                                     size_t count)
 {
+    struct fra_counters counters;
+    struct fra_record sum;
+    (void)fra_threads_count(&counters, &sum);
     for (size_t range = 0; range < RANGES && range < count; range++)
-        out[range] =
-            (struct fragbench_request_range){begin_of(range), end_of(range), count_of(range)};
+        out[range] = (struct fragbench_request_range){begin_of(range), end_of(range),
+                                                      load(&sum.requests[range])};
     return RANGES;
 }

@@ -3,9 +3,9 @@
  *  1. A thread has one room, made at its first scope and kept. A room has a stack of chunks of
  *     equal size (pool.c); one of them, the current, has the window from the cursor up to its end.
  *  2. An object goes to the cursor, rounded up to its alignment, behind a header of four bytes that
- *     holds its size: what realloc() and malloc_usable_size() need to know, and all that an object
- *     costs. This is done inline (fragbench/request_arena.h); only what the window cannot serve
- *     comes here.
+ *     holds its size: what realloc() and malloc_usable_size() need to know. The cursor stays a
+ *     multiple of 8, right behind the next object's header. This is done inline
+ * (fragbench/request_arena.h); only what the window cannot serve comes here.
  *  3. What does not fit takes a chunk more. Of the new chunk and the current one, the one with more
  *     room left is the current one from then on.
  *  4. A scope's begin notes the newest chunk, the current one and the cursor. Its end goes back to
@@ -20,10 +20,10 @@
  *  8. In debug mode the window is always closed, so everything comes here; each scope has chunks of
  *     its own, and at its end they are made inaccessible (pool.c).
  *
- * Waste: 4 bytes and less than its alignment an object; at the end of a chunk less than
- * min(large, chunk / 2), by rule 3; between requests one chunk a thread, as far as it was touched.
- * What dies before its scope is kept until the scope's end: that is what `cap` and the histogram of
- * peaks (record.c) are for.
+ * Waste: 4 bytes an object, and less than 8 or its alignment if larger; at the end of a chunk less
+ * than min(large, chunk / 2), by rule 3; between requests one chunk a thread, as far as it was
+ * touched. What dies before its scope is kept until the scope's end: that is what `cap` and the
+ * histogram of peaks (record.c) are for.
  *
  * After D. R. Hanson, "Fast allocation and deallocation of memory based on object lifetimes",
  * Software: Practice and Experience 20(1), 1990, and the Rust crate bumpalo (N. Fitzgerald). Other
@@ -33,20 +33,28 @@
 #include "allocators/request_arena/room.h"
 
 #include "allocators/preload/contract.h"
-#include "allocators/request_arena/record.h"
 
-_Thread_local struct fra_own fra_own;
+_Thread_local struct fra_own fra_own = {.window.cursor = 8 /* closed */};
 
+#define HEADER_BYTES sizeof(uint32_t)
+#define FIRST_OFFSET ((size_t)8) /* of a chunk's first object */
+
+/* Where the cursor stands at most. */
 static uintptr_t end_of(const struct fra_chunk *chunk)
 {
     return fra_pool_base_of(chunk) + fra_settings.chunk_bytes;
 }
 
+static uintptr_t start_of(const struct fra_chunk *chunk)
+{
+    return fra_pool_base_of(chunk) + FIRST_OFFSET;
+}
+
 /* The first place for an object from cursor on. */
 static uintptr_t place_from(uintptr_t cursor, size_t align)
 {
-    uintptr_t mask = (uintptr_t)(align - 1) | (sizeof(uint32_t) - 1);
-    return (cursor + sizeof(uint32_t) + mask) & ~mask;
+    uintptr_t mask = (uintptr_t)align - 1;
+    return (cursor + mask) & ~mask;
 }
 
 static size_t bytes_in_chunks(const struct fra_room *room)
@@ -71,18 +79,21 @@ size_t fra_room_innermost(const struct fra_room *room)
     return room->depth < FRA_DEPTH_MAX ? room->depth : FRA_DEPTH_MAX;
 }
 
-void fra_room_aim(const struct fra_room *room)
+uintptr_t fra_room_limit(const struct fra_room *room)
 {
-    struct fragbench_request_window *window = &fra_own.window;
-    uintptr_t limit = 0;
-    if (room->current != NULL) {
-        size_t used = bytes_in_chunks(room);
-        size_t allowed = room->cap_bytes > used ? room->cap_bytes - used : 0;
-        uintptr_t end = end_of(room->current);
-        limit = allowed < end - window->cursor ? window->cursor + allowed : end;
-    }
-    window->limit = limit;
-    window->large = fra_settings.debug ? 0 : fra_settings.large_bytes;
+    if (room->current == NULL)
+        return 0;
+    uintptr_t cursor = fra_own.window.cursor;
+    size_t used = bytes_in_chunks(room), left = end_of(room->current) - cursor;
+    size_t allowed = room->cap_bytes > used ? room->cap_bytes - used : 0;
+    /* What an object takes is a multiple of 8: so the cursor stays within both, too. */
+    return cursor + ((allowed < left ? allowed : left) & ~(size_t)7) - HEADER_BYTES;
+}
+
+/* After a change of chunk, cap or cursor. */
+static void aim(const struct fra_room *room)
+{
+    fra_own.window.limit = fra_settings.debug ? 0 : fra_room_limit(room);
 }
 
 /* Makes chunk (or none) the current one, with its next object from cursor on, counting from opened.
@@ -98,12 +109,12 @@ static void settle(struct fra_room *room, struct fra_chunk *chunk, uintptr_t ope
 
 static void begin_request(struct fra_room *room)
 {
-    uintptr_t base = room->top != NULL ? fra_pool_base_of(room->top) : 0;
+    uintptr_t start = room->top != NULL ? start_of(room->top) : FRA_CLOSED.cursor;
     if (room->top != NULL)
         room->top->depth = 1;
     room->current = room->top;
-    room->opened = base;
-    fra_own.window.cursor = base;
+    room->opened = start;
+    fra_own.window.cursor = start;
     room->used_bytes = room->spilled_bytes = room->peak_bytes = 0;
     room->cap_bytes = atomic_load_explicit(&fra_settings.cap_bytes, memory_order_relaxed);
     room->refuse = atomic_load_explicit(&fra_settings.refuse, memory_order_relaxed);
@@ -121,8 +132,8 @@ void fra_room_begin(struct fra_room *room)
                                                    .cursor = fra_own.window.cursor,
                                                    .used_bytes = bytes_in_chunks(room)};
     if (fra_settings.debug)
-        settle(room, NULL, 0, 0);
-    fra_room_aim(room);
+        settle(room, NULL, FRA_CLOSED.cursor, FRA_CLOSED.cursor);
+    aim(room);
 }
 
 /* Gives back the chunks that are newer than keep; at a request's end the oldest of all stays. */
@@ -141,16 +152,16 @@ static void give_newer(struct fra_room *room, struct fra_chunk *keep)
 
 static void end_request(struct fra_room *room)
 {
-    struct fra_spilled *adopted =
-        atomic_exchange_explicit(&room->adopted, NULL, memory_order_acquire);
-    (void)fra_spill_end(adopted);
-    fra_own.window = (struct fragbench_request_window){0};
-    room->opened = 0;
-    fra_record_request(room->peak_bytes);
+    if (atomic_load_explicit(&room->adopted, memory_order_relaxed) != NULL)
+        (void)fra_spill_end(atomic_exchange_explicit(&room->adopted, NULL, memory_order_acquire));
+    fra_own.window = FRA_CLOSED;
+    room->opened = FRA_CLOSED.cursor;
+    fra_record_request(&room->record, room->peak_bytes);
     fra_room_count(&room->counters.requests, 1);
-    uint64_t requests = atomic_load_explicit(&room->counters.requests, memory_order_relaxed);
-    if (requests % FRA_POOL_AGE_REQUESTS == 0)
+    if (++room->requests_to_age == FRA_POOL_AGE_REQUESTS) {
+        room->requests_to_age = 0;
         fra_pool_age();
+    }
 }
 
 void fra_room_end(struct fra_room *room)
@@ -171,7 +182,7 @@ void fra_room_end(struct fra_room *room)
     if (--room->depth == 0)
         end_request(room);
     else
-        fra_room_aim(room);
+        aim(room);
 }
 
 void fra_room_leave(struct fra_room *room)
@@ -231,25 +242,24 @@ static void *put(uintptr_t block, size_t size)
     return (void *)block;
 }
 
-/* Rule 3. taken: the chunk's bytes up to the object's end. */
+/* Rule 3. taken: the chunk's bytes that its first object needs. */
 static void choose_current(struct fra_room *room, struct fra_chunk *chunk, size_t taken)
 {
-    uintptr_t base = fra_pool_base_of(chunk);
-    size_t left = fra_settings.chunk_bytes - taken;
-    if (room->current == NULL || left >= end_of(room->current) - fra_own.window.cursor)
-        settle(room, chunk, base, base + taken);
+    uintptr_t start = start_of(chunk), cursor = start + taken;
+    if (room->current == NULL ||
+        end_of(chunk) - cursor >= end_of(room->current) - fra_own.window.cursor)
+        settle(room, chunk, start, cursor);
     else
         room->used_bytes += taken;
-    fra_room_aim(room);
+    aim(room);
 }
 
 static void *put_in_new_chunk(struct fra_room *room, size_t size, size_t align)
 {
-    uintptr_t offset = place_from(0, align);
-    size_t taken = offset + size;
-    if (offset >= fra_settings.chunk_bytes || taken > fra_settings.chunk_bytes)
+    size_t offset = place_from(FIRST_OFFSET, align), end = offset + fra_room_cost(size);
+    if (offset >= fra_settings.chunk_bytes || end > fra_settings.chunk_bytes)
         return spill_innermost(room, &room->counters.large, size, align);
-    if (bytes_in_chunks(room) + taken > room->cap_bytes)
+    if (bytes_in_chunks(room) + end - FIRST_OFFSET > room->cap_bytes)
         return over_cap(room, size, align);
     struct fra_chunk *chunk = fra_pool_take(room);
     if (chunk == NULL)
@@ -257,7 +267,7 @@ static void *put_in_new_chunk(struct fra_room *room, size_t size, size_t align)
     chunk->below = room->top;
     chunk->depth = (unsigned)fra_room_innermost(room);
     room->top = chunk;
-    choose_current(room, chunk, taken);
+    choose_current(room, chunk, end - FIRST_OFFSET);
     return put(fra_pool_base_of(chunk) + offset, size);
 }
 
@@ -268,10 +278,11 @@ void *fra_room_allocate(struct fra_room *room, size_t size, size_t align)
     if (size > fra_settings.large_bytes)
         return spill_innermost(room, &room->counters.large, size, align);
     uintptr_t cursor = fra_own.window.cursor, block = place_from(cursor, align);
-    if (room->current == NULL || block + size > end_of(room->current))
+    uintptr_t end = block + fra_room_cost(size);
+    if (room->current == NULL || end > end_of(room->current))
         return put_in_new_chunk(room, size, align);
-    if (bytes_in_chunks(room) + (block + size - cursor) > room->cap_bytes)
+    if (bytes_in_chunks(room) + (end - cursor) > room->cap_bytes)
         return over_cap(room, size, align);
-    fra_own.window.cursor = block + size;
+    fra_own.window.cursor = end;
     return put(block, size);
 }

@@ -11,6 +11,7 @@
 #define ALLOCATORS_REQUEST_ARENA_ROOM_H
 
 #include "allocators/request_arena/pool.h"
+#include "allocators/request_arena/record.h"
 #include "allocators/request_arena/spill.h"
 
 #include <fragbench/request_arena.h>
@@ -22,7 +23,7 @@
 
 /* Scopes that are deeper in each other than this are counted, and end with the deepest one of
  * these. */
-#define FRA_DEPTH_MAX 63
+#define FRA_DEPTH_MAX 31
 
 /* Where the room stood when a scope began. */
 struct fra_scope {
@@ -54,7 +55,9 @@ struct fra_room {
     bool refuse;          /* what is over it */
     size_t depth;         /* open scopes; may exceed FRA_DEPTH_MAX */
     _Atomic(struct fra_spilled *) adopted; /* made by other threads for this request */
+    unsigned requests_to_age;              /* since the pool was told last */
     struct fra_counters counters;
+    struct fra_record record;
     struct fra_room *next; /* of all rooms */
     struct fra_room *next_idle;
     struct fra_scope scopes[FRA_DEPTH_MAX + 1]; /* [1 … depth]; [0] is not used */
@@ -66,6 +69,9 @@ struct fra_own {
     struct fra_room *room; /* NULL before the first scope */
     size_t roomless;       /* open scopes for which there was no memory for a room */
 };
+
+/* A window that nothing fits into, and whose cursor is no object's. */
+#define FRA_CLOSED ((struct fragbench_request_window){.cursor = 8})
 
 extern _Thread_local struct fra_own fra_own __attribute__((tls_model("initial-exec")));
 
@@ -88,13 +94,19 @@ static inline uint32_t *fra_room_header(const void *object)
 }
 #define FRA_FREED ((uint32_t)1 << 31) /* debug mode: freed already */
 
+/* What an object of size takes from the cursor on: itself and the next one's header, by eights. */
+static inline size_t fra_room_cost(size_t size)
+{
+    return (size + sizeof(uint32_t) + 7) & ~(size_t)7;
+}
+
 /* The open scope that object, of this room's chunks, belongs to. */
 size_t fra_room_scope_of(const struct fra_room *room, const void *object);
 /* Objects and blocks of the request now, in bytes. */
 size_t fra_room_used(const struct fra_room *room);
 void fra_room_note_peak(struct fra_room *room);
-/* After a change of chunk, cap or cursor: where the window ends. */
-void fra_room_aim(const struct fra_room *room);
+/* Where the next object may end at most; below the cursor when nothing fits. */
+uintptr_t fra_room_limit(const struct fra_room *room);
 
 /* Counts in a counter of its own thread. */
 static inline void fra_room_count(_Atomic uint64_t *counter, uint64_t by)

@@ -46,11 +46,16 @@ static __attribute__((noinline)) void *allocate_slowly(size_t size, size_t align
 FBA_EXPORT void *fragbench_scope_alloc(size_t size, size_t align)
 {
     struct fragbench_request_window *window = &fra_own.window;
-    uintptr_t mask = (uintptr_t)((align != 0 ? align : 16) - 1) | (sizeof(uint32_t) - 1);
-    uintptr_t block = (window->cursor + sizeof(uint32_t) + mask) & ~mask;
-    if (__builtin_expect(size > window->large || block + size > window->limit, 0))
-        return allocate_slowly(size, align != 0 ? align : 16);
-    window->cursor = block + size;
+    /* The address in a register: by way of the segment register, the processor (seen on Zen 3) does
+     * not forward the last call's cursor without a detour through its store queue. */
+    __asm__("" : "+r"(window));
+    if (__builtin_expect(align == 0, 0))
+        align = 16;
+    uintptr_t mask = (uintptr_t)align - 1;
+    uintptr_t block = (window->cursor + mask) & ~mask;
+    if (__builtin_expect(size > fra_settings.large_bytes || block + size > window->limit, 0))
+        return allocate_slowly(size, align);
+    window->cursor = block + fra_room_cost(size);
     *fra_room_header((void *)block) = (uint32_t)size;
     return (void *)block;
 }

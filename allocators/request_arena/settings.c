@@ -2,6 +2,8 @@
 
 #include "allocators/preload/contract.h"
 
+#include <fragbench/request_arena.h>
+
 #include <stdint.h>
 #include <string.h>
 
@@ -51,7 +53,8 @@ void fra_settings_read(void)
     size_t chunk = bytes_of(OPTION("CHUNK"), 256 * KIB);
     set->chunk_shift = log2_upward(clamp(chunk, CHUNK_MIN_BYTES, CHUNK_MAX_BYTES));
     set->chunk_bytes = (size_t)1 << set->chunk_shift;
-    set->large_bytes = clamp(bytes_of(OPTION("LARGE"), 64 * KIB), 1, set->chunk_bytes);
+    set->large_bytes = clamp(bytes_of(OPTION("LARGE"), 64 * KIB), FRAGBENCH_REQUEST_INLINE_BYTES,
+                             set->chunk_bytes);
     set->range_bytes =
         clamp(bytes_of(OPTION("RANGE"), RANGE_DEFAULT_BYTES), set->chunk_bytes, SIZE_MAX / 4);
     size_t cap = bytes_of(OPTION("CAP"), 0);

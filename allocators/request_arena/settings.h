@@ -1,7 +1,7 @@
 /* The options of request-arena, FRAGBENCH_REQUEST_ARENA_<NAME>, read once from the environment:
  *
  *   CHUNK   bytes of a chunk, made a power of two, 64 KiB … 1 GiB        256 KiB
- *   LARGE   larger objects go to the inner allocator; at most CHUNK      64 KiB
+ *   LARGE   larger objects go to the inner allocator; 1 KiB … CHUNK      64 KiB
  *   CAP     most bytes of the room for one request, 0 = any number       0
  *   ON_CAP  "spill" to the inner allocator, or "refuse"                  spill
  *   RANGE   address space that is set aside for all chunks               64 GiB

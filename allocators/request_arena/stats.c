@@ -34,10 +34,10 @@ static void add_settings(struct rows *rows)
         add(rows, "cap_bytes", cap);
 }
 
-static void add_counters(struct rows *rows)
+static void add_counters(struct rows *rows, struct fra_record *record)
 {
     struct fra_counters sum;
-    size_t rooms = fra_threads_count(&sum);
+    size_t rooms = fra_threads_count(&sum, record);
     add(rows, "room_threads", rooms);
     add(rows, "scopes_begun_calls", sum.scopes);
     add(rows, "ended_requests", sum.requests);
@@ -76,18 +76,18 @@ static const struct {
 };
 #define RANGE_COUNT (sizeof ranges / sizeof ranges[0])
 
-static void add_peaks(struct rows *rows)
+static void add_peaks(struct rows *rows, const struct fra_record *record)
 {
-    if (fra_record_requests() == 0)
+    if (fra_record_requests_from(record, 0) == 0)
         return;
-    add(rows, "request_peak_p50_bytes", fra_record_quantile_bytes(0.5));
-    add(rows, "request_peak_p90_bytes", fra_record_quantile_bytes(0.9));
-    add(rows, "request_peak_p99_bytes", fra_record_quantile_bytes(0.99));
-    add(rows, "request_peak_largest_bytes", fra_record_largest_bytes());
+    add(rows, "request_peak_p50_bytes", fra_record_quantile_bytes(record, 0.5));
+    add(rows, "request_peak_p90_bytes", fra_record_quantile_bytes(record, 0.9));
+    add(rows, "request_peak_p99_bytes", fra_record_quantile_bytes(record, 0.99));
+    add(rows, "request_peak_largest_bytes", atomic_load(&record->largest_bytes));
     for (size_t i = 0; i < RANGE_COUNT; i++) {
-        uint64_t from = fra_record_requests_from(ranges[i].from_bytes);
+        uint64_t from = fra_record_requests_from(record, ranges[i].from_bytes);
         uint64_t beyond =
-            i + 1 == RANGE_COUNT ? 0 : fra_record_requests_from(ranges[i + 1].from_bytes);
+            i + 1 == RANGE_COUNT ? 0 : fra_record_requests_from(record, ranges[i + 1].from_bytes);
         add(rows, ranges[i].name, from > beyond ? from - beyond : 0);
     }
 }
@@ -97,8 +97,9 @@ FBA_EXPORT size_t fragbench_stats(struct fragbench_stat *out, size_t count)
     struct rows rows = {.out = out, .room = count};
     fra_threads_open();
     add_settings(&rows);
-    add_counters(&rows);
+    struct fra_record record;
+    add_counters(&rows, &record);
     add_pool(&rows);
-    add_peaks(&rows);
+    add_peaks(&rows, &record);
     return rows.count;
 }

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/mman.h>
 
 static struct {
@@ -114,9 +115,10 @@ static void add(_Atomic uint64_t *to, const _Atomic uint64_t *from)
     fra_room_count(to, atomic_load_explicit(from, memory_order_relaxed));
 }
 
-size_t fra_threads_count(struct fra_counters *sum)
+size_t fra_threads_count(struct fra_counters *sum, struct fra_record *record)
 {
-    *sum = (struct fra_counters){0};
+    memset(sum, 0, sizeof *sum);
+    memset(record, 0, sizeof *record);
     fra_threads_lock();
     for (const struct fra_room *room = threads.all; room != NULL; room = room->next) {
         const struct fra_counters *one = &room->counters;
@@ -127,6 +129,7 @@ size_t fra_threads_count(struct fra_counters *sum)
         add(&sum->spilled_bytes, &one->spilled_bytes);
         add(&sum->refused, &one->refused);
         add(&sum->moves, &one->moves);
+        fra_record_add(record, &room->record);
     }
     size_t busy = threads.rooms - threads.idle_rooms;
     fra_threads_unlock();

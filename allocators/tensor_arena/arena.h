@@ -12,9 +12,9 @@
 
 struct ta_arena {
     _Atomic bool ready;
-    size_t large;  /* bytes from which a block lies in the large area */
-    size_t direct; /* bytes from which a block is a mapping of its own; SIZE_MAX = none */
-    _Atomic uint64_t scopes;       /* outermost ones that ended */
+    size_t large;            /* bytes from which a block lies in the large area */
+    size_t direct;           /* bytes from which a block is a mapping of its own; SIZE_MAX = none */
+    _Atomic uint64_t scopes; /* outermost ones that ended */
     _Atomic uint64_t scope_refused;
 };
 

@@ -1,11 +1,12 @@
 /* The size classes.
  *
- * Fine (default): 16 … 512 B in steps of 16, then 16 classes to a doubling up to 32 KiB. Rounding costs
- * less than 16 B or 1/16, on average half of that. Coarse: from 4 KiB on the ladder 4, 16, 64, 256 KiB,
- * 1 MiB of the article that asked for such an allocator, to measure it: rounding up to 3/4.
+ * Fine (default): 16 … 512 B in steps of 16, then 16 classes to a doubling up to 32 KiB. Rounding
+ * costs less than 16 B or 1/16, on average half of that. Coarse: from 4 KiB on the ladder 4, 16,
+ * 64, 256 KiB, 1 MiB of the article that asked for such an allocator, to measure it: rounding up to
+ * 3/4.
  *
- * A slab holds blocks of one class, at most TA_SLAB_SLOTS; its pages are chosen so that what is left
- * at its end is at most 1/64, or the least there is.
+ * A slab holds blocks of one class, at most TA_SLAB_SLOTS; its pages are chosen so that what is
+ * left at its end is at most 1/64, or the least there is.
  */
 #ifndef ALLOCATORS_TENSOR_ARENA_CLASSES_H
 #define ALLOCATORS_TENSOR_ARENA_CLASSES_H

@@ -146,7 +146,8 @@ bool ta_direct_give(void *block)
     return true;
 }
 
-/* Another block may get the old address before the table knows: so the lock is held over the call. */
+/* Another block may get the old address before the table knows: so the lock is held over the call.
+ */
 void *ta_direct_resize(void *block, size_t size)
 {
     size_t bytes, old = ta_direct_usable(block);

@@ -1,8 +1,9 @@
 /* Direct mappings: blocks that the kernel maps and unmaps one by one.
  *
- * From `direct` on (by default nothing is: runs of the page heap are given back the same way and can be
- * kept), and for whatever the region has no room for. Resized by mremap, returned at once. Found by a
- * hash table of their addresses (linear probing, at most half full, deletion by shifting back).
+ * From `direct` on (by default nothing is: runs of the page heap are given back the same way and
+ * can be kept), and for whatever the region has no room for. Resized by mremap, returned at once.
+ * Found by a hash table of their addresses (linear probing, at most half full, deletion by shifting
+ * back).
  */
 #ifndef ALLOCATORS_TENSOR_ARENA_DIRECT_H
 #define ALLOCATORS_TENSOR_ARENA_DIRECT_H

@@ -2,7 +2,7 @@
 
 #include "os.h"
 
-enum { LEAST_PURGE_PAGES = 16, HUGE_SHARE = 64 };
+enum { LEAST_PURGE_PAGES = 16, HUGE_SHARE = 64, LOOKED_AT = 8, STRETCH_PAGES = 8 };
 
 struct ta_heap ta_heap;
 
@@ -31,9 +31,11 @@ static uint32_t make(enum ta_area_id area, uint32_t first, uint32_t pages, enum 
     uint32_t index = ta_table_take(&heap->runs);
     if (index == 0)
         return 0;
-    *ta_run_at(index) = (struct ta_run){
-        .first = first, .pages = pages, .area = (uint8_t)area, .state = (uint8_t)state,
-        .kind = TA_KIND_RUN};
+    *ta_run_at(index) = (struct ta_run){.first = first,
+                                        .pages = pages,
+                                        .area = (uint8_t)area,
+                                        .state = (uint8_t)state,
+                                        .kind = TA_KIND_RUN};
     mark(index);
     return index;
 }
@@ -164,6 +166,11 @@ static uint32_t take_excess(uint64_t allowed)
     if (heap->policy.dirty <= allowed || heap->oldest == 0 || heap->stuck)
         return 0;
     uint32_t index = heap->oldest;
+    for (uint32_t other = index, i = 0; other != 0 && i < LOOKED_AT; i++) {
+        if (ta_run_at(other)->pages < ta_run_at(index)->pages)
+            index = other;
+        other = ta_run_at(other)->newer;
+    }
     unshelve(index);
     uint32_t keep = pages_to_keep(ta_run_at(index), heap->policy.dirty - allowed);
     uint32_t rest = keep == 0 ? 0 : cut(index, keep);
@@ -177,8 +184,8 @@ static uint32_t take_excess(uint64_t allowed)
     return index;
 }
 
-/* Gives back what is over the allowance. The lock is held on entry and on return, but not during the
- * system call: a run that is leaving merges with nobody. */
+/* Gives back what is over the allowance. The lock is held on entry and on return, but not during
+ * the system call: a run that is leaving merges with nobody. */
 static void trim(bool all)
 {
     for (;;) {
@@ -217,8 +224,8 @@ static void advise(uint32_t first, uint32_t end, bool wanted)
         heap->advised[page / TA_HUGE_PAGES] = wanted;
 }
 
-/* Asks for huge pages under the fresh pages first … end, which lie in free clean space that reaches to
- * `clean_end`. Returns the page up to which the first touch will bring memory in. */
+/* Asks for huge pages under the fresh pages first … end, which lie in free clean space that reaches
+ * to `clean_end`. Returns the page up to which the first touch will bring memory in. */
 static uint32_t freshen(uint32_t first, uint32_t end, uint32_t clean_end)
 {
     if (!heap->huge)
@@ -241,8 +248,8 @@ static uint32_t freshen(uint32_t first, uint32_t end, uint32_t clean_end)
     return large ? last + TA_HUGE_PAGES : end;
 }
 
-/* New pages at the frontier as one clean run in no tree; 0 = no memory. Takes along a clean run that
- * ends there, which the frontier's rule makes impossible, so there is none. */
+/* New pages at the frontier as one clean run in no tree; 0 = no memory. Takes along a clean run
+ * that ends there, which the frontier's rule makes impossible, so there is none. */
 static uint32_t grow(enum ta_area_id id, uint32_t pages, uint32_t align_pages)
 {
     struct ta_area *area = &ta_region.areas[id];
@@ -257,13 +264,10 @@ static uint32_t grow(enum ta_area_id id, uint32_t pages, uint32_t align_pages)
     return index;
 }
 
-/* A free run that holds the request, in no tree; 0 = no memory. */
-static uint32_t find(enum ta_area_id area, uint32_t pages, uint32_t align_pages)
+/* A clean run that holds the request, in no tree; 0 = no memory. */
+static uint32_t find_clean(enum ta_area_id area, uint32_t pages, uint32_t align_pages)
 {
-    uint32_t room = pages + align_pages - 1;
-    uint32_t index = ta_treap_fit(heap->roots[area][TA_RUN_DIRTY], room);
-    if (index == 0)
-        index = ta_treap_fit(heap->roots[area][TA_RUN_CLEAN], room);
+    uint32_t index = ta_treap_fit(heap->roots[area][TA_RUN_CLEAN], pages + align_pages - 1);
     if (index == 0)
         return grow(area, pages, align_pages);
     unshelve(index);
@@ -285,7 +289,8 @@ static void put_back_clean(uint32_t rest, uint32_t spilled)
     settle(rest);
 }
 
-/* Leaves the pages before a multiple of align_pages among the free. 0: no memory, all is free again. */
+/* Leaves the pages before a multiple of align_pages among the free. 0: no memory, all is free
+ * again. */
 static uint32_t align(uint32_t index, uint32_t align_pages)
 {
     const struct ta_run *run = ta_run_at(index);
@@ -327,18 +332,149 @@ static uint32_t carve(uint32_t index, uint32_t pages, uint32_t align_pages, bool
     return index;
 }
 
+/* The free run at either end of a dirty one that a request could be stretched into: pages there
+ * are. */
+static uint32_t room_before(const struct ta_run *run, uint32_t *clean)
+{
+    *clean = neighbour(&ta_region.areas[run->area], run->first - 1, TA_RUN_CLEAN);
+    return *clean != 0 ? ta_run_at(*clean)->pages : 0;
+}
+
+static uint32_t room_after(const struct ta_run *run, uint32_t *clean)
+{
+    const struct ta_area *area = &ta_region.areas[run->area];
+    uint32_t end = run->first + run->pages;
+    *clean = neighbour(area, end, TA_RUN_CLEAN);
+    if (*clean != 0)
+        return ta_run_at(*clean)->pages;
+    return end == area->frontier ? area->end - end : 0;
+}
+
+/* Of the largest dirty runs, the first that fits the request together with clean space around it.
+ */
+static uint32_t find_stretchable(enum ta_area_id area, uint32_t pages)
+{
+    uint32_t root = heap->roots[area][TA_RUN_DIRTY];
+    uint32_t index = ta_treap_below(root, 0);
+    for (unsigned i = 0; i < LOOKED_AT && index != 0; i++) {
+        const struct ta_run *run = ta_run_at(index);
+        uint32_t clean;
+        if (run->pages + room_before(run, &clean) + room_after(run, &clean) >= pages)
+            return index;
+        index = ta_treap_below(root, index);
+    }
+    return 0;
+}
+
+/* The last pages of a clean run become the first of a used one. */
+static uint32_t take_before(uint32_t index, uint32_t wanted)
+{
+    struct ta_run *run = ta_run_at(index);
+    uint32_t clean, there = room_before(run, &clean);
+    if (there == 0 || wanted == 0)
+        return 0;
+    unshelve(clean);
+    uint32_t pages = wanted < there ? wanted : there;
+    uint32_t rest = pages == there ? clean : cut(clean, there - pages);
+    if (rest == 0) {
+        settle(clean);
+        return 0;
+    }
+    ta_run_at(rest)->state = TA_RUN_LEAVING;
+    if (rest != clean)
+        settle(clean);
+    run->first -= pages;
+    run->pages += pages;
+    ta_table_give(&heap->runs, rest);
+    mark(index);
+    return pages;
+}
+
+/* Takes the first pages of the free run that follows, at most `wanted`; how many it took,
+ * and adds those of them that are fresh. */
+static uint32_t absorb(uint32_t index, uint32_t wanted, uint32_t *fresh)
+{
+    struct ta_run *run = ta_run_at(index);
+    struct ta_area *area = &ta_region.areas[run->area];
+    uint32_t end = run->first + run->pages;
+    uint32_t next = 0;
+    if (end == area->frontier) {
+        next = grow(run->area, wanted, 1);
+    } else {
+        next = neighbour(area, end, TA_RUN_DIRTY);
+        if (next == 0)
+            next = neighbour(area, end, TA_RUN_CLEAN);
+        if (next != 0)
+            unshelve(next);
+    }
+    if (next == 0)
+        return 0;
+    uint32_t pages = ta_run_at(next)->pages < wanted ? ta_run_at(next)->pages : wanted;
+    bool clean = false;
+    if (carve(next, pages, 1, &clean) == 0)
+        return 0;
+    ta_table_give(&heap->runs, next);
+    run->pages += pages;
+    mark(index);
+    *fresh += clean ? pages : 0;
+    return pages;
+}
+
+/* Stretches a dirty run over clean space around it, so that fewer pages are fresh than if all were.
+ * It is used afterwards; 0: not possible, nothing changed but what is free where. */
+static uint32_t stretch(enum ta_area_id area, uint32_t pages, uint32_t *fresh)
+{
+    uint32_t index = find_stretchable(area, pages);
+    if (index == 0)
+        return 0;
+    struct ta_run *run = ta_run_at(index);
+    unshelve(index);
+    run->state = TA_RUN_USED;
+    *fresh = 0;
+    while (run->pages < pages) {
+        uint32_t taken = absorb(index, pages - run->pages, fresh);
+        if (taken == 0)
+            break;
+    }
+    *fresh += take_before(index, pages - run->pages);
+    if (run->pages == pages)
+        return index;
+    ta_policy_spill(&heap->policy, *fresh);
+    run->state = TA_RUN_DIRTY;
+    settle(index);
+    return 0;
+}
+
+/* A used run for the request; *fresh of its pages come from the kernel. */
+static uint32_t obtain(enum ta_area_id area, uint32_t pages, uint32_t align_pages, uint32_t *fresh)
+{
+    uint32_t room = pages + align_pages - 1;
+    bool clean = false;
+    uint32_t index = ta_treap_fit(heap->roots[area][TA_RUN_DIRTY], room);
+    if (index == 0 && align_pages == 1 && pages >= STRETCH_PAGES)
+        index = stretch(area, pages, fresh);
+    else if (index != 0)
+        unshelve(index);
+    if (index != 0 && ta_run_at(index)->state == TA_RUN_USED)
+        return index;
+    if (index == 0)
+        index = find_clean(area, pages, align_pages);
+    if (index != 0)
+        index = carve(index, pages, align_pages, &clean);
+    *fresh = clean ? pages : 0;
+    return index;
+}
+
 uint32_t ta_heap_take(enum ta_area_id area, uint32_t pages, uint32_t align_pages, bool *zeroed)
 {
-    bool fresh = false;
+    uint32_t fresh = 0;
     ta_lock(&heap->lock);
     ta_policy_tick(&heap->policy, ta_os->now_ns());
-    uint32_t index = find(area, pages, align_pages);
+    uint32_t index = obtain(area, pages, align_pages, &fresh);
     if (index != 0)
-        index = carve(index, pages, align_pages, &fresh);
-    if (index != 0)
-        ta_policy_take(&heap->policy, pages, fresh ? pages : 0);
+        ta_policy_take(&heap->policy, pages, fresh);
     leave();
-    *zeroed = fresh && ta_region.zero_pages;
+    *zeroed = fresh == pages && ta_region.zero_pages;
     return index;
 }
 
@@ -359,35 +495,6 @@ void ta_heap_give(uint32_t index)
     leave();
 }
 
-/* Takes the first pages of the free run that follows, at most `wanted`; how many it took. */
-static uint32_t absorb(uint32_t index, uint32_t wanted)
-{
-    struct ta_run *run = ta_run_at(index);
-    struct ta_area *area = &ta_region.areas[run->area];
-    uint32_t end = run->first + run->pages;
-    uint32_t next = 0;
-    if (end == area->frontier) {
-        next = grow(run->area, wanted, 1);
-    } else {
-        next = neighbour(area, end, TA_RUN_DIRTY);
-        if (next == 0)
-            next = neighbour(area, end, TA_RUN_CLEAN);
-        if (next != 0)
-            unshelve(next);
-    }
-    if (next == 0)
-        return 0;
-    uint32_t pages = ta_run_at(next)->pages < wanted ? ta_run_at(next)->pages : wanted;
-    bool fresh = false;
-    if (carve(next, pages, 1, &fresh) == 0)
-        return 0;
-    ta_table_give(&heap->runs, next);
-    run->pages += pages;
-    mark(index);
-    ta_policy_take(&heap->policy, pages, fresh ? pages : 0);
-    return pages;
-}
-
 static int shrink(uint32_t index, uint32_t pages)
 {
     uint32_t rest = cut(index, pages);
@@ -400,15 +507,15 @@ static int shrink(uint32_t index, uint32_t pages)
 static int extend(uint32_t index, uint32_t pages)
 {
     struct ta_run *run = ta_run_at(index);
-    uint32_t before = run->pages;
-    while (run->pages < pages) {
-        if (absorb(index, pages - run->pages) == 0) {
-            if (run->pages != before)
-                (void)shrink(index, before);
-            return -1;
-        }
-    }
-    return 0;
+    uint32_t before = run->pages, fresh = 0, taken = 1;
+    while (run->pages < pages && taken != 0)
+        taken = absorb(index, pages - run->pages, &fresh);
+    ta_policy_take(&heap->policy, run->pages - before, fresh);
+    if (run->pages == pages)
+        return 0;
+    if (run->pages != before)
+        (void)shrink(index, before);
+    return -1;
 }
 
 int ta_heap_resize(uint32_t index, uint32_t pages)

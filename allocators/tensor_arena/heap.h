@@ -1,18 +1,20 @@
-/* The page heap: runs of whole pages, free ones merged with their neighbours, kept resident as policy.h
- * allows.
+/* The page heap: runs of whole pages, free ones merged with their neighbours, kept resident as
+ * policy.h allows.
  *
- * 1. A run is in use, dirty (free, perhaps resident) or clean (free, surely not). Free neighbours of
- *    one state are always merged.
+ * 1. A run is in use, dirty (free, perhaps resident) or clean (free, surely not). Free neighbours
+ * of one state are always merged.
  * 2. A request takes the smallest dirty run that holds it, of equals the lowest; else the smallest
- *    clean one; else new pages at the area's frontier. So the top empties, and an empty top lowers the
- *    frontier.
+ *    clean one; else new pages at the area's frontier. So the top empties, and an empty top lowers
+ * the frontier.
  * 3. A fresh huge page comes whole: what the request leaves of it is a dirty run, the first to be
- *    taken next. It is asked for where the request fills it, or where the heap is 64 times as large.
- * 4. What the policy does not allow to stay goes back oldest first, cut from the upper end, outside of
- *    the lock.
+ *    taken next. It is asked for where the request fills it, or where the heap is 64 times as
+ * large.
+ * 4. What the policy does not allow to stay goes back oldest first, cut from the upper end, outside
+ * of the lock.
  *
- * Waste: less than a page a run; holes cost address space, not memory. Both trees are treaps (Seidel
- * and Aragon 1996), by pages then address; their nodes lie in one dense table, not in the pages.
+ * Waste: less than a page a run; holes cost address space, not memory. Both trees are treaps
+ * (Seidel and Aragon 1996), by pages then address; their nodes lie in one dense table, not in the
+ * pages.
  *
  * Any thread may call; one lock. Runs are numbers of the table; 0 is none.
  */
@@ -42,10 +44,10 @@ struct ta_heap {
     struct ta_table runs;
     uint32_t roots[TA_AREAS][TA_RUN_STATES]; /* of the trees: dirty and clean */
     uint32_t oldest, newest;
-    uint8_t *advised; /* a byte a huge page: asked for already */
+    uint8_t *advised;            /* a byte a huge page: asked for already */
     _Atomic uint64_t used_pages; /* policy.used, for those without the lock */
-    bool huge;        /* option: ask for huge pages at all */
-    bool stuck;       /* the kernel takes nothing back (mlockall): stop asking */
+    bool huge;                   /* option: ask for huge pages at all */
+    bool stuck;                  /* the kernel takes nothing back (mlockall): stop asking */
 };
 
 extern struct ta_heap ta_heap;
@@ -71,5 +73,7 @@ void ta_treap_insert(uint32_t *root, uint32_t run);
 void ta_treap_remove(uint32_t *root, uint32_t run);
 /* The smallest with at least so many pages, of equals the lowest; 0 = none. */
 uint32_t ta_treap_fit(uint32_t root, uint32_t pages);
+/* The one before `run`, which is in the tree; the last of all for run = 0; 0 = none. */
+uint32_t ta_treap_below(uint32_t root, uint32_t run);
 
 #endif

@@ -77,7 +77,8 @@ static int huge(void *start, size_t bytes, bool wanted)
     return settle(madvise(start, bytes, wanted ? MADV_HUGEPAGE : MADV_NOHUGEPAGE), saved);
 }
 
-/* The coarse clock costs a third of the fine one, and pauses of less than 5 ms mean nothing here. */
+/* The coarse clock costs a third of the fine one, and pauses of less than 5 ms mean nothing here.
+ */
 static uint64_t now_ns(void)
 {
     struct timespec now;

@@ -1,5 +1,5 @@
-/* What tensor-arena asks of the kernel, behind one table, so that tests can refuse the n-th call and
- * move the clock.
+/* What tensor-arena asks of the kernel, behind one table, so that tests can refuse the n-th call
+ * and move the clock.
  *
  * Every function leaves errno alone for success. None allocates.
  */

@@ -1,16 +1,19 @@
 #include "policy.h"
 
 enum {
-    PEAK_SLACK_SHIFT = 6,      /* 1/64 over the peak */
-    FLOOR_SHIFT = 8,           /* 1/256 of what is used stays, so that a boundary does not flutter */
+    PEAK_SLACK_SHIFT = 6,  /* 1/64 over the peak */
+    MOST_SLACK_SHARE = 12, /* learnt: up to 1/12 more */
+    SLACK_PRICE = 8,       /* pages faulted in again for one page of slack */
+    FLOOR_SHIFT = 8,       /* 1/256 of what is used stays, so that a boundary does not flutter */
     FLOOR_PAGES = 8,
+    MOST_FACTOR = 4,
     HUGE_PAGES = 512,
     HUGE_FROM_PAGES = 64 * HUGE_PAGES,
-    PAGES_PER_MS = 256,        /* 1 MiB of idle pages is worth a pause of 1 ms */
+    PAGES_PER_MS = 256, /* 1 MiB of idle pages is worth a pause of 1 ms */
 };
 
 static const uint64_t NS_PER_MS = 1000000;
-static const uint64_t SHORTEST_PAUSE_NS = 5000000;
+static const uint64_t SHORTEST_PAUSE_NS = 10000000;
 
 static uint64_t least(uint64_t left, uint64_t right)
 {
@@ -39,10 +42,22 @@ void ta_policy_tick(struct ta_policy *policy, uint64_t now_ns)
         return;
     policy->paced = true;
     policy->level = policy->used;
-    policy->keep = 0;
+    policy->keep /= 2;
+    policy->factor = most(policy->factor, 2) - 1;
+    policy->flat = false;
     policy->purged = 0;
-    policy->regretted = 0;
     policy->pauses++;
+}
+
+/* What should have been kept, as a multiple of what is used above the level. */
+static void learn_factor(struct ta_policy *policy, uint64_t regret)
+{
+    uint64_t above = policy->used > policy->level ? policy->used - policy->level : 0;
+    uint64_t wanted = policy->dirty + policy->purged + regret;
+    if (above * MOST_FACTOR < wanted)
+        policy->flat = policy->flat || wanted > 2 * floor_pages(policy);
+    else
+        policy->factor = most(policy->factor, wanted / above + 1);
 }
 
 void ta_policy_take(struct ta_policy *policy, uint64_t taken, uint64_t fresh)
@@ -50,9 +65,13 @@ void ta_policy_take(struct ta_policy *policy, uint64_t taken, uint64_t fresh)
     policy->used += taken;
     policy->dirty -= taken - fresh;
     policy->high = most(policy->high, policy->used);
-    uint64_t regret = least(fresh, policy->purged);
+    uint64_t exchange = least(fresh, policy->exchanged);
+    policy->exchanged -= exchange;
+    policy->slack = least(policy->slack + exchange, policy->high * SLACK_PRICE / MOST_SLACK_SHARE);
+    uint64_t regret = least(fresh - exchange, policy->purged);
     policy->purged -= regret;
-    policy->regretted += regret;
+    if (regret != 0)
+        learn_factor(policy, regret);
     policy->regrets += regret;
     policy->keep += regret;
 }
@@ -68,18 +87,19 @@ void ta_policy_drop(struct ta_policy *policy, uint64_t pages)
     policy->dirty += pages;
 }
 
-/* After a pause: what will still be freed before the next one, if this burst returns to its level as
- * the last did. A burst that regrets all the same does not, and goes by its regrets. */
+/* After a pause: what will still be freed before the next one, if this burst returns to its level
+ * as the last did. A flat burst is all near its level, and goes by its regrets. */
 static uint64_t paced_pages(const struct ta_policy *policy)
 {
-    if (policy->regretted > 2 * floor_pages(policy))
+    if (policy->flat)
         return policy->keep;
-    return policy->used > policy->level ? policy->used - policy->level : 0;
+    return policy->used > policy->level ? (policy->used - policy->level) * policy->factor : 0;
 }
 
 static uint64_t peak_pages(const struct ta_policy *policy)
 {
-    uint64_t peak = policy->high + (policy->high >> PEAK_SLACK_SHIFT) - policy->used;
+    uint64_t slack = (policy->high >> PEAK_SLACK_SHIFT) + policy->slack / SLACK_PRICE;
+    uint64_t peak = policy->high + slack - policy->used;
     return least(peak, policy->limit);
 }
 
@@ -103,4 +123,6 @@ void ta_policy_purge(struct ta_policy *policy, uint64_t pages)
     policy->purges += pages;
     if (learnt_pages(policy) < peak_pages(policy))
         policy->purged += pages;
+    else
+        policy->exchanged += pages;
 }

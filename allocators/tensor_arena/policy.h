@@ -3,24 +3,26 @@
  * Pages that are freed stay *dirty* (resident, to be reused without a page fault) while these three
  * rules allow it; beyond that the oldest go back to the kernel.
  *
- * 1. The peak rule. Used and dirty pages together never pass the most that was ever used, plus 1/64.
- *    So keeping memory cannot raise the peak: who needs fresh pages while old ones lie idle pays one
- *    for the other. Bound: peak footprint ≤ 65/64 of the peak of pages in use.
+ * 1. The peak rule. Used and dirty pages together never pass the most that was ever used, plus a
+ * slack. So keeping memory cannot raise the peak: who needs fresh pages while old ones lie idle
+ * pays one for the other. The slack is 1/64 of that peak; where fragments make the rule dear, an
+ * eighth of what it cost is added, up to 1/10 in all. Bound: peak footprint ≤ 1.1 × the peak of
+ *    pages in use, and as a rule 1.016.
  * 2. The regret rule (ski rental). At first next to nothing is kept. Pages that were given back and
  *    had to be taken anew soon afterwards are regretted: so many more are kept from then on. A
  *    loop without pauses pays once for each page.
- * 3. The idle rule. Memory that lay idle longer than its page faults are worth (1 ms a MiB, at least
- *    5 ms) should have been given back: what was learnt is forgotten, and as the use falls towards
- *    the level at which that pause began, the kept pages fall with it, so that they are
- *    gone when the next pause begins. Giving back and taking anew costs 0.16 ms a MiB with huge
- *    pages, so this rule may cost up to a sixth of one core, and no more.
+ * 3. The idle rule. Memory that lay idle longer than its page faults are worth (1 ms a MiB, at
+ * least 10 ms) should have been given back: what was learnt is forgotten, and as the use falls
+ * towards the level at which that pause began, the kept pages fall with it, so that they are gone
+ * when the next pause begins. Giving back and taking anew costs 0.16 ms a MiB with huge pages, so
+ * this rule may cost up to a sixth of one core, and no more.
  *
- * Under all of them a little stays, so that a boundary does not flutter: 8 pages and 1/256 of the use,
- * and from 128 MiB on the rest of a huge page.
+ * Under all of them a little stays, so that a boundary does not flutter: 8 pages and 1/256 of the
+ * use, and from 128 MiB on the rest of a huge page.
  *
  * Pure arithmetic on pages and ns: no locks, no system calls. The caller holds the heap's lock.
- * The idea of weighing rent against price is Karlin et al., "Competitive snoopy caching" (1988); that
- * freed memory must be paid for by time is jemalloc's decay, which knows no peak.
+ * The idea of weighing rent against price is Karlin et al., "Competitive snoopy caching" (1988);
+ * that freed memory must be paid for by time is jemalloc's decay, which knows no peak.
  */
 #ifndef ALLOCATORS_TENSOR_ARENA_POLICY_H
 #define ALLOCATORS_TENSOR_ARENA_POLICY_H
@@ -36,19 +38,22 @@ enum ta_policy_kind {
 
 struct ta_policy {
     enum ta_policy_kind kind;
-    uint64_t limit; /* never keep more pages than this, whatever was learnt */
-    uint64_t used;  /* pages of runs in use */
-    uint64_t dirty; /* pages of free runs that may be resident */
-    uint64_t high;  /* the most that used ever was */
-    uint64_t keep;  /* what regret has taught to keep */
-    uint64_t purged;      /* given back since the last pause because of `keep`, not yet regretted */
-    uint64_t regretted;   /* since the last pause */
-    uint64_t level;       /* used, when the last pause began */
-    uint64_t last_ns;     /* of the last event */
-    bool paced;           /* a pause was seen */
-    uint64_t pauses;      /* for statistics */
-    uint64_t regrets;     /* pages, for statistics */
-    uint64_t purges;      /* pages, for statistics */
+    uint64_t limit;     /* never keep more pages than this, whatever was learnt */
+    uint64_t used;      /* pages of runs in use */
+    uint64_t dirty;     /* pages of free runs that may be resident */
+    uint64_t high;      /* the most that used ever was */
+    uint64_t keep;      /* what regret has taught to keep */
+    uint64_t purged;    /* given back since the last pause because of `keep`, not yet regretted */
+    uint64_t exchanged; /* given back because of the peak, not yet regretted */
+    uint64_t slack;     /* × 8: learnt, beyond 1/64 of the peak */
+    uint64_t level;     /* used, when the last pause began */
+    uint64_t factor;    /* pages kept for each page that is used above the level */
+    bool flat;          /* this burst regretted all the same: it goes by `keep` */
+    uint64_t last_ns;   /* of the last event */
+    bool paced;         /* a pause was seen */
+    uint64_t pauses;    /* for statistics */
+    uint64_t regrets;   /* pages, for statistics */
+    uint64_t purges;    /* pages, for statistics */
 };
 
 /* Every event first says when it is. */

@@ -1,9 +1,10 @@
 /* The address space of the arena: one reservation, two areas in it that grow upwards, and a word a
  * page that says whose it is.
  *
- * Pages have numbers: 0 is no page. The map holds a valid word for every page of a slab or a ring and for
- * the first and last page of every other run below an area's frontier; the words between are
- * stale. Writers hold the heap's lock and readers own the block that they look up, so a plain load does.
+ * Pages have numbers: 0 is no page. The map holds a valid word for every page of a slab or a ring
+ * and for the first and last page of every other run below an area's frontier; the words between
+ * are stale. Writers hold the heap's lock and readers own the block that they look up, so a plain
+ * load does.
  */
 #ifndef ALLOCATORS_TENSOR_ARENA_REGION_H
 #define ALLOCATORS_TENSOR_ARENA_REGION_H
@@ -33,10 +34,10 @@ enum ta_kind { TA_KIND_NONE = 0, TA_KIND_SLAB, TA_KIND_RUN, TA_KIND_RING };
 struct ta_table {
     char *base;
     size_t element_bytes;
-    uint32_t count;       /* handed out so far, 0 excluded */
-    uint32_t limit;       /* reserved */
+    uint32_t count; /* handed out so far, 0 excluded */
+    uint32_t limit; /* reserved */
     size_t committed_bytes;
-    uint32_t free_head;   /* given back; the first four bytes of each hold the next */
+    uint32_t free_head; /* given back; the first four bytes of each hold the next */
 };
 
 enum ta_area_id { TA_AREA_SMALL = 0, TA_AREA_LARGE, TA_AREAS };

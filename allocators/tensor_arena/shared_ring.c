@@ -1,7 +1,8 @@
 /* A ring for several threads: a fixed piece of memory and a cursor.
  *
- * The cursor moves by compare-and-swap, only when the request fits: the article's fetch_add moves it
- * in any case, so that one request that is too large closes the ring for all that would still fit.
+ * The cursor moves by compare-and-swap, only when the request fits: the article's fetch_add moves
+ * it in any case, so that one request that is too large closes the ring for all that would still
+ * fit.
  */
 #include "fragbench/tensor_arena.h"
 #include "preload/contract.h"

@@ -11,7 +11,7 @@ struct slab {
     uint32_t run;
     uint16_t free;
     uint8_t class;
-    uint8_t quarter;     /* of the list it is in; QUARTERS = in none */
+    uint8_t quarter;      /* of the list it is in; QUARTERS = in none */
     uint64_t bits[WORDS]; /* 1 = free */
 };
 
@@ -101,7 +101,7 @@ static uint32_t make_slab(struct bin *bin, uint32_t class)
     *slab = (struct slab){.first = ta_run_at(run)->first,
                           .run = run,
                           .free = kind->slots,
-                          .class = (uint8_t)class,
+                          .class = (uint8_t) class,
                           .quarter = QUARTERS};
     fill_bits(slab, kind->slots);
     for (uint32_t page = 0; page < kind->pages; page++)

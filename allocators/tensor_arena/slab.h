@@ -1,15 +1,17 @@
 /* Slabs: contiguous pages with blocks of one size class.
  *
- * 1. A slab's free blocks are bits in its record, outside of the pages: a block that was never handed
- *    out is never touched, and one freed twice is noticed.
+ * 1. A slab's free blocks are bits in its record, outside of the pages: a block that was never
+ * handed out is never touched, and one freed twice is noticed.
  * 2. Blocks come from the class's current slab, lowest first, until it is full. Then the fullest of
  *    the others follows (in steps of a quarter), of some equals the lowest; only when there is
  *    none, a new one. So others empty.
- * 3. An empty slab goes back to the page heap at once; the heap's policy decides what stays resident.
+ * 3. An empty slab goes back to the page heap at once; the heap's policy decides what stays
+ * resident.
  *
  * Waste: a quarter full at least while there is something to take from… the bound is Robson's: no
- * allocator that does not move blocks does better than log2(largest/smallest), here within a class 1,
- * so a class holds at most the most blocks it ever held. One lock a class; order: class, then heap.
+ * allocator that does not move blocks does better than log2(largest/smallest), here within a class
+ * 1, so a class holds at most the most blocks it ever held. One lock a class; order: class, then
+ * heap.
  */
 #ifndef ALLOCATORS_TENSOR_ARENA_SLAB_H
 #define ALLOCATORS_TENSOR_ARENA_SLAB_H

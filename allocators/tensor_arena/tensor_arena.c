@@ -1,8 +1,8 @@
 /* tensor-arena: an allocator for inference services, whose memory is small and fast at once.
  *
  *  1. A size up to 32 KiB belongs to one of 128 size classes, whose blocks lie in slabs (slab.h,
- *     classes.h); each thread has a few of each at hand (cache.h). From 8 KiB on a size that fills its
- *     last page to 1/32 has pages of its own instead.
+ *     classes.h); each thread has a few of each at hand (cache.h). From 8 KiB on a size that fills
+ * its last page to 1/32 has pages of its own instead.
  *  2. Anything larger is a run of pages of its own (heap.h), rounded to the page; below `large`
  *     (1 MiB) in one area of address space with the slabs, from there on in another, so that
  *     what is small and stays does not break the huge pages of what is large and goes.
@@ -12,16 +12,17 @@
  *     page fault instead of 512, a tenth of the time a MiB.
  *  5. A scope's memory is bump-allocated and goes as a whole (scope.h).
  *
- * Bound on waste: footprint ≤ 65/64 of the peak of pages in use + 2 MiB. Of the pages in use, rounding
- * takes less than 1/16 and on average 1/32 above 512 B, less than 16 B below; page tails less than a
- * page a block above 32 KiB; thread caches 1/256 of the heap or 32 KiB a thread; what slabs have free is
- * bounded by Robson ("Bounds for some functions concerning dynamic storage allocation", 1974), which
- * for one size is nothing beyond that class's own peak. Records: 4 B a page, 104 B a slab, 32 B a run.
+ * Bound on waste: footprint ≤ 65/64 of the peak of pages in use + 2 MiB. Of the pages in use,
+ * rounding takes less than 1/16 and on average 1/32 above 512 B, less than 16 B below; page tails
+ * less than a page a block above 32 KiB; thread caches 1/256 of the heap or 32 KiB a thread; what
+ * slabs have free is bounded by Robson ("Bounds for some functions concerning dynamic storage
+ * allocation", 1974), which for one size is nothing beyond that class's own peak. Records: 4 B a
+ * page, 104 B a slab, 32 B a run.
  *
  * After: Bonwick's slabs (1994), the page heaps of tcmalloc and jemalloc, and the article whose
  * ladder, direct mapping and ring it makes measurable (FRAGBENCH_TENSOR_ARENA_LADDER=coarse,
- * _DIRECT=4MiB). Not taken from there: mapping and unmapping each large block, which costs a page fault
- * a page each time, and an atomic cursor that moves even when the request does not fit.
+ * _DIRECT=4MiB). Not taken from there: mapping and unmapping each large block, which costs a page
+ * fault a page each time, and an atomic cursor that moves even when the request does not fit.
  */
 #include "tensor_arena/arena.h"
 
@@ -185,7 +186,8 @@ void *fba_resize(void *block, size_t size)
         size_t now = ta_direct_usable(block);
         if (now == 0)
             fba_panic("a pointer that was never handed out was resized");
-        void *same = size >= ta_arena.direct || size > now / 2 ? ta_direct_resize(block, size) : NULL;
+        void *same =
+            size >= ta_arena.direct || size > now / 2 ? ta_direct_resize(block, size) : NULL;
         return same != NULL ? same : move(block, now, size);
     }
     uint32_t word = ta_region_word(ta_region_page(block));

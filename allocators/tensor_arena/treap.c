@@ -83,3 +83,18 @@ uint32_t ta_treap_fit(uint32_t root, uint32_t pages)
     }
     return best;
 }
+
+uint32_t ta_treap_below(uint32_t root, uint32_t run)
+{
+    uint32_t best = 0;
+    while (root != 0) {
+        const struct ta_run *node = ta_run_at(root);
+        if (run == 0 || before(node, ta_run_at(run))) {
+            best = root;
+            root = node->right;
+        } else {
+            root = node->left;
+        }
+    }
+    return best;
+}

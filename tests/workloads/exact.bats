@@ -45,15 +45,41 @@ matches_table() { # NAME
     [[ -z $found ]] || fail "$found" "($known allocators compared)"
 }
 
+@test "aligned-tensors" { matches_table aligned-tensors; }
+@test "arena-chunk" { matches_table arena-chunk; }
+@test "arena-reuse" { matches_table arena-reuse; }
+@test "buffer-cycling" { matches_table buffer-cycling; }
 @test "burst-then-idle" { matches_table burst-then-idle; }
+@test "contiguous-64m" { matches_table contiguous-64m; }
+@test "continuous-batching" { matches_table continuous-batching; }
+@test "control-cache" { matches_table control-cache; }
+@test "control-leak" { matches_table control-leak; }
+@test "embedding-batch" { matches_table embedding-batch; }
 @test "eviction-refill" { matches_table eviction-refill; }
+@test "first-fit-worst" { matches_table first-fit-worst; }
+@test "forward-pass" { matches_table forward-pass; }
+@test "four-to-sixteen" { matches_table four-to-sixteen; }
+@test "frame-pipeline" { matches_table frame-pipeline; }
 @test "heap-top-pin" { matches_table heap-top-pin; }
+@test "idle-threads" { matches_table idle-threads; }
 @test "inference-mixed" { matches_table inference-mixed; }
 @test "inference-service" { matches_table inference-service; }
 @test "kv-cache-growth" { matches_table kv-cache-growth; }
 @test "kv-cache-paged" { matches_table kv-cache-paged; }
+@test "long-stream" { matches_table long-stream; }
+@test "mass-free" { matches_table mass-free; }
 @test "metadata-bursts" { matches_table metadata-bursts; }
+@test "mid-chunks" { matches_table mid-chunks; }
 @test "model-swap" { matches_table model-swap; }
+@test "ort-dynamic" { matches_table ort-dynamic; }
+@test "pool-per-request" { matches_table pool-per-request; }
 @test "pooled" { matches_table pooled; }
+@test "request-bodies" { matches_table request-bodies; }
+@test "request-scope" { matches_table request-scope; }
 @test "size-shift" { matches_table size-shift; }
 @test "sparse-survivors" { matches_table sparse-survivors; }
+@test "thread-burst" { matches_table thread-burst; }
+@test "thread-churn" { matches_table thread-churn; }
+@test "torch-decoder-kv" { matches_table torch-decoder-kv; }
+@test "torch-encoder" { matches_table torch-encoder; }
+@test "variable-shapes" { matches_table variable-shapes; }

@@ -21,7 +21,7 @@
 #define MIB ((size_t)1 << 20)
 #define THREADS 8
 #define SLOTS 64
-#define STEPS 20000
+#define STEPS 8000
 #define ROUNDS 6
 #define BUDGET (6 * MIB)
 
