@@ -117,3 +117,28 @@ EOF
         --no-timing --timeout 1s -o out marked.yaml
     refute_contains "$(ps -eo args | grep -F "$BATS_TEST_TMPDIR" | grep -v grep || true)" worker
 }
+
+@test "a thread that crashes or hangs is a status, in both orders" {
+    local order
+    cat >threads.yaml <<'EOF'
+fragbench: 1
+name: threads
+objects:
+  small: {size: 64, lifetime: iteration}
+  mark: {size: 7777, lifetime: iteration}
+phases:
+  - {name: load, threads: 3, iterations: 30, allocate: {small: 100}}
+  - {name: trip, threads: 3, iterations: 3, allocate: {mark: 1}}
+EOF
+    for order in lockstep free; do
+        run --separate-stderr timeout 60 "$FRAGBENCH" run -a crash="$FAULTY/libfaulty_crash.so" \
+            -a hang="$FAULTY/libfaulty_hang.so" -a refuse="$FAULTY/libfaulty_refuse.so" -a ptmalloc2 \
+            --order "$order" --layouts 1 --no-timing --timeout 1s -f -o out threads.yaml
+        assert_status 5
+        assert_equal "$(cell_status crash)" crashed
+        assert_contains "$(cell_detail crash)" trip
+        assert_equal "$(cell_status hang)" timeout
+        assert_equal "$(cell_status refuse)" refused
+        assert_equal "$(cell_status ptmalloc2)" ok
+    done
+}
