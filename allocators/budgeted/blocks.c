@@ -8,11 +8,13 @@
 
 #define FIRST_SLOTS 512 /* a power of two; 12 KiB */
 #define VECTOR_PAGES 4096
+#define NEWEST 16
 
 struct entry {
     uintptr_t address; /* 0 = empty */
     size_t bytes;
     size_t touched_pages; /* from the beginning on */
+    size_t untouched;     /* bytes, when last looked at */
 };
 
 static struct {
@@ -20,6 +22,9 @@ static struct {
     struct entry *slots;
     size_t slot_count; /* a power of two, or 0 */
     size_t used;
+    size_t untouched;         /* sum over the table */
+    uintptr_t newest[NEWEST]; /* a ring of addresses; most likely to have been touched since */
+    size_t added;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Fibonacci hashing: blocks lie on multiples of pages. */
@@ -62,7 +67,9 @@ bool fba_blocks_add(void *block, size_t bytes)
     bool room = 2 * (state.used + 1) <= state.slot_count || grow();
     if (room) {
         struct entry *slot = slot_of(state.slots, state.slot_count, (uintptr_t)block);
-        *slot = (struct entry){.address = (uintptr_t)block, .bytes = bytes};
+        *slot = (struct entry){.address = (uintptr_t)block, .bytes = bytes, .untouched = bytes};
+        state.newest[state.added++ % NEWEST] = (uintptr_t)block;
+        state.untouched += bytes;
         state.used++;
     }
     (void)pthread_mutex_unlock(&state.lock);
@@ -73,6 +80,7 @@ bool fba_blocks_add(void *block, size_t bytes)
 static void empty(size_t hole)
 {
     size_t mask = state.slot_count - 1;
+    state.untouched -= state.slots[hole].untouched;
     for (size_t at = (hole + 1) & mask; state.slots[at].address != 0; at = (at + 1) & mask) {
         size_t home = home_of(state.slots[at].address, state.slot_count);
         if (((at - home) & mask) >= ((at - hole) & mask)) {
@@ -115,27 +123,43 @@ static size_t absent_pages(uintptr_t first, size_t count, size_t page, size_t *l
     return absent;
 }
 
-static size_t untouched_of(struct entry *entry, size_t page)
+static void look_at(struct entry *entry, size_t page)
 {
     uintptr_t first = entry->address & ~(uintptr_t)(page - 1);
-    size_t pages = (entry->address + entry->bytes - first + page - 1) / page, leading;
-    if (entry->touched_pages >= pages)
-        return 0;
-    size_t absent = absent_pages(first + entry->touched_pages * page, pages - entry->touched_pages,
-                                 page, &leading);
+    size_t pages = (entry->address + entry->bytes - first + page - 1) / page, leading = 0,
+           absent = 0;
+    if (entry->untouched == 0)
+        return; /* what was touched stays so while the block is handed out */
+    if (entry->touched_pages < pages)
+        absent = absent_pages(first + entry->touched_pages * page, pages - entry->touched_pages,
+                              page, &leading);
     entry->touched_pages += leading;
-    return absent * page;
+    state.untouched = state.untouched - entry->untouched + absent * page;
+    entry->untouched = absent * page;
 }
 
-size_t fba_blocks_untouched(void)
+static void look_at_newest(size_t page, size_t enough)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), untouched = 0;
+    for (size_t i = 0; i < NEWEST && state.untouched > enough; i++) {
+        uintptr_t address = state.newest[(state.added - 1 - i) % NEWEST];
+        struct entry *entry = slot_of(state.slots, state.slot_count, address);
+        if (address != 0 && entry->address == address)
+            look_at(entry, page);
+    }
+}
+
+size_t fba_blocks_untouched(size_t enough)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     int saved = errno;
     (void)pthread_mutex_lock(&state.lock);
-    for (size_t i = 0; i < state.slot_count; i++) {
+    if (state.slot_count != 0)
+        look_at_newest(page, enough);
+    for (size_t i = 0; i < state.slot_count && state.untouched > enough; i++) {
         if (state.slots[i].address != 0)
-            untouched += untouched_of(&state.slots[i], page);
+            look_at(&state.slots[i], page);
     }
+    size_t untouched = state.untouched;
     (void)pthread_mutex_unlock(&state.lock);
     errno = saved;
     return untouched;

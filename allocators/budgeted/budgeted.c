@@ -44,6 +44,7 @@
 #define MIN_ALIGN ((size_t)16)
 /* From here on glibc's realloc moves pages, not bytes: its mmap_threshold is never above. */
 #define REMAP_BYTES ((size_t)32 << 20)
+#define PAGE_MOST ((size_t)64 << 10) /* of arm64 */
 
 /* One word tells each call which way to go. */
 enum way { SHUT = 0, OPENING, CHARGED, FOOTPRINT };
@@ -146,22 +147,32 @@ static IN_LINE void *attempt(struct request request, bool *refused)
     return block;
 }
 
-/* Footprint: is what was drawn or counted enough for this block, now that it is there? */
-static bool is_covered(size_t missing)
+static bool purge(void)
 {
-    return (missing == 0 || fba_credit_take(missing)) || fba_footprint_census() ||
-           (fba_shortage_purge(state.inner.purge, fba_credit_shortage()) && fba_footprint_census());
+    if (state.inner.purge == NULL)
+        return false;
+    state.inner.purge();
+    fba_shortage_note_purge();
+    return true;
 }
 
-/* The same three rules where pages count; a block that was not drawn for is made on trial. */
+static bool purge_and_count(void)
+{
+    if (!fba_footprint_purge_may_help() || !purge())
+        return false;
+    bool kept = fba_footprint_census();
+    fba_footprint_note_purged();
+    return kept;
+}
+
+/* The same three rules where pages count: what could not be drawn is made on trial and counted. */
 static void *attempt_footprint(struct request request, bool *refused)
 {
-    if (request.size > fba_credit_budget()) {
-        *refused = true;
+    *refused = request.size > fba_credit_budget();
+    if (*refused)
         return NULL;
-    }
     fba_credit_add_pending((int64_t)request.size);
-    bool drawn = fba_credit_take(request.size) || fba_footprint_census();
+    bool drawn = fba_credit_take(request.size);
     void *block = inner_allocate(request);
     size_t usable = block != NULL ? state.inner.malloc_usable_size(block) : 0;
     if (block != NULL)
@@ -169,19 +180,28 @@ static void *attempt_footprint(struct request request, bool *refused)
     fba_credit_add_pending(-(int64_t)request.size);
     if (block == NULL)
         return inner_failed();
-    if (!is_covered(drawn ? usable - request.size : usable)) {
-        fba_footprint_dismiss(block, usable);
-        state.inner.free(block);
-        *refused = true;
-        return NULL;
-    }
-    return block;
+    fba_credit_add_handed((int64_t)usable);
+    drawn = drawn && (usable == request.size || fba_credit_take(usable - request.size));
+    if (drawn || fba_footprint_census() || purge_and_count())
+        return block;
+    *refused = true;
+    fba_footprint_dismiss(block, usable);
+    state.inner.free(block);
+    fba_credit_add_handed(-(int64_t)usable);
+    return NULL;
+}
+
+/* Once a shortage: it cannot make room for charged bytes, but what comes after the refusal. */
+static void purge_charged(void)
+{
+    if (fba_shortage_begins())
+        (void)purge();
 }
 
 static __attribute__((noinline, cold)) void *try_again(struct request request)
 {
     bool refused = false;
-    (void)fba_shortage_purge(state.inner.purge, fba_credit_shortage());
+    purge_charged();
     void *block = attempt(request, &refused);
     if (refused)
         fba_shortage_refuse(request.size);
@@ -236,8 +256,8 @@ void *fba_allocate_zeroed(size_t size)
 static void release_footprint(void *block, size_t usable)
 {
     fba_footprint_dismiss(block, usable);
-    fba_credit_note_freed(usable);
     state.inner.free(block);
+    fba_credit_add_handed(-(int64_t)usable);
 }
 
 void fba_release(void *block)
@@ -258,7 +278,7 @@ void fba_release(void *block)
  * 64 KiB. */
 static size_t most_usable(size_t size)
 {
-    return size + size / 4 + (size < ((size_t)128 << 10) ? 64 : (size_t)64 << 10);
+    return size + size / 4 + (size < ((size_t)128 << 10) ? 64 : PAGE_MOST);
 }
 
 static void *copied(void *block, size_t usable, void *fresh, size_t size)
@@ -318,7 +338,7 @@ static void *resize_or_refuse(void *block, size_t size)
         return resized;
     resized = resize_by_copy(block, usable, size);
     if (resized == NULL) {
-        (void)fba_shortage_purge(state.inner.purge, fba_credit_shortage());
+        purge_charged();
         resized = resize_by_copy(block, usable, size);
     }
     if (resized == NULL)
@@ -343,7 +363,7 @@ static void *resize_footprint(void *block, size_t size)
     size_t usable = state.inner.malloc_usable_size(block);
     size_t growth = size > usable ? most_usable(size) : 0;
     if (growth != 0 && usable >= REMAP_BYTES && state.inner.remaps)
-        growth -= usable < growth ? usable : growth;
+        growth = size - usable + PAGE_MOST;
     fba_credit_add_pending((int64_t)growth);
     if (growth != 0 && !fba_credit_take(growth) && !fba_footprint_census()) {
         fba_credit_add_pending(-(int64_t)growth);
@@ -352,8 +372,9 @@ static void *resize_footprint(void *block, size_t size)
     fba_footprint_dismiss(block, usable);
     fba_credit_add_pending((int64_t)usable); /* it is in no table now */
     void *resized = state.inner.realloc(block, size);
-    fba_footprint_admit(resized != NULL ? resized : block,
-                        resized != NULL ? state.inner.malloc_usable_size(resized) : usable);
+    size_t total = resized != NULL ? state.inner.malloc_usable_size(resized) : usable;
+    fba_footprint_admit(resized != NULL ? resized : block, total);
+    fba_credit_add_handed((int64_t)total - (int64_t)usable);
     fba_credit_add_pending(-(int64_t)(growth + usable));
     return resized != NULL ? resized : inner_failed();
 }

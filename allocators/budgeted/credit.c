@@ -28,8 +28,8 @@ static struct {
     _Atomic bool tight;
     _Atomic size_t tightenings;
     _Atomic size_t threads;
-    _Atomic size_t orphan_freed; /* of threads that have ended */
-    _Atomic size_t orphan_pending;
+    _Atomic int64_t orphan_handed; /* of threads that have ended */
+    _Atomic int64_t orphan_pending;
     bool membarrier;
     bool recounted;
     pthread_key_t key;
@@ -88,19 +88,15 @@ static void note_use(int64_t left)
 
 static void note_return(int64_t left)
 {
-    int64_t used = atomic_load(&state.budget) - atomic_load(&state.withheld) - left;
-    fba_shortage_note_return(used > 0 ? (size_t)used : 0);
+    int64_t budget = atomic_load(&state.budget);
+    int64_t used = budget - atomic_load(&state.withheld) - left;
+    fba_shortage_note_return(used > 0 ? (size_t)used : 0, (size_t)budget);
 }
 
-struct collected {
-    size_t credit;
-    size_t pending;
-};
-
-/* Empties every pocket and leaves it shut. Locked. */
-static struct collected collect(void)
+/* Empties every pocket and leaves it shut; returns what was in them. Locked. */
+static size_t collect(void)
 {
-    struct collected all = {.credit = 0};
+    size_t credit = 0;
     for (struct fba_pocket *each = state.pockets; each != NULL; each = each->next)
         atomic_store_explicit(&each->asked, 1, memory_order_relaxed);
     if (state.membarrier && !membarrier_call(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
@@ -109,10 +105,9 @@ static struct collected collect(void)
         /* A few instructions, unless the owner lost the CPU there. */
         while (atomic_load_explicit(&each->busy, memory_order_acquire) != 0)
             (void)sched_yield();
-        all.credit += atomic_exchange_explicit(&each->credit, 0, memory_order_relaxed);
-        all.pending += atomic_load_explicit(&each->pending, memory_order_acquire);
+        credit += atomic_exchange_explicit(&each->credit, 0, memory_order_relaxed);
     }
-    return all;
+    return credit;
 }
 
 /* Shuts the pockets; what was in them is available. Locked. */
@@ -121,7 +116,7 @@ static void shut_pockets(void)
     if (atomic_load(&state.tight))
         return;
     atomic_store(&state.tight, true);
-    atomic_fetch_add(&state.available, (int64_t)collect().credit);
+    atomic_fetch_add(&state.available, (int64_t)collect());
 }
 
 static void open_pockets(void)
@@ -166,7 +161,7 @@ static void retire(void *pocket)
     mine->state = FBA_POCKET_DEAD;
     atomic_store(&mine->keep, 0);
     atomic_fetch_add(&state.available, (int64_t)atomic_exchange(&mine->credit, 0));
-    atomic_fetch_add(&state.orphan_freed, atomic_load(&mine->freed));
+    atomic_fetch_add(&state.orphan_handed, atomic_exchange(&mine->handed, 0));
     if (mine->next != NULL)
         mine->next->previous = mine->previous;
     if (mine->previous != NULL)
@@ -266,22 +261,23 @@ void fba_credit_add_pending(int64_t bytes)
     struct fba_pocket *mine = &fba_pocket;
     enlist();
     if (mine->state != FBA_POCKET_LIVE) {
-        atomic_fetch_add(&state.orphan_pending, (size_t)bytes);
+        atomic_fetch_add(&state.orphan_pending, bytes);
         return;
     }
     size_t pending = atomic_load_explicit(&mine->pending, memory_order_relaxed);
     atomic_store_explicit(&mine->pending, pending + (size_t)bytes, memory_order_release);
 }
 
-void fba_credit_note_freed(size_t bytes)
+void fba_credit_add_handed(int64_t bytes)
 {
     struct fba_pocket *mine = &fba_pocket;
+    enlist();
     if (mine->state != FBA_POCKET_LIVE) {
-        atomic_fetch_add(&state.orphan_freed, bytes);
+        atomic_fetch_add(&state.orphan_handed, bytes);
         return;
     }
-    size_t freed = atomic_load_explicit(&mine->freed, memory_order_relaxed);
-    atomic_store_explicit(&mine->freed, freed + bytes, memory_order_relaxed);
+    int64_t handed = atomic_load_explicit(&mine->handed, memory_order_relaxed);
+    atomic_store_explicit(&mine->handed, handed + bytes, memory_order_relaxed);
 }
 
 /* Takes the surplus of a full pocket, all but a batch of it. */
@@ -354,22 +350,27 @@ size_t fba_credit_budget(void)
     return (size_t)atomic_load_explicit(&state.budget, memory_order_relaxed);
 }
 
-size_t fba_credit_shortage(void)
-{
-    return atomic_load_explicit(&state.tightenings, memory_order_relaxed);
-}
-
 struct fba_credit_census fba_credit_census_begin(void)
 {
     lock();
-    atomic_store(&state.tight, true);
-    /* First: who has drawn before this has his pending bytes written down before that. */
+    /* First: who has drawn before this has his pending bytes written down before that. Who has not,
+     * comes to a census of his own before he hands anything out. */
     int64_t available = atomic_exchange(&state.available, 0);
-    struct collected all = collect();
-    return (struct fba_credit_census){
-        .pending = all.pending + atomic_load(&state.orphan_pending),
-        .known_room = atomic_load(&state.withheld) + available + (int64_t)all.credit,
+    size_t credit = 0;
+    if (!atomic_load(&state.tight)) { /* else the pockets are shut and empty */
+        atomic_store(&state.tight, true);
+        credit = collect();
+    }
+    struct fba_credit_census census = {
+        .pending = (size_t)atomic_load(&state.orphan_pending),
+        .handed = atomic_load(&state.orphan_handed),
+        .known_room = atomic_load(&state.withheld) + available + (int64_t)credit,
     };
+    for (struct fba_pocket *each = state.pockets; each != NULL; each = each->next) {
+        census.pending += atomic_load_explicit(&each->pending, memory_order_acquire);
+        census.handed += atomic_load_explicit(&each->handed, memory_order_relaxed);
+    }
+    return census;
 }
 
 void fba_credit_census_end(int64_t room, size_t grant)
@@ -382,27 +383,9 @@ void fba_credit_census_end(int64_t room, size_t grant)
         open_pockets();
     }
     unlock();
-    note_use(granted);
+    if (room >= 0) /* else somebody's trial, which will not be handed out */
+        note_use(granted);
     note_return(granted);
-}
-
-size_t fba_credit_freed(void)
-{
-    size_t freed = atomic_load(&state.orphan_freed);
-    lock();
-    for (struct fba_pocket *each = state.pockets; each != NULL; each = each->next)
-        freed += atomic_load_explicit(&each->freed, memory_order_relaxed);
-    unlock();
-    return freed;
-}
-
-void fba_credit_freed_reset(void)
-{
-    lock();
-    atomic_store(&state.orphan_freed, 0);
-    for (struct fba_pocket *each = state.pockets; each != NULL; each = each->next)
-        atomic_store_explicit(&each->freed, 0, memory_order_relaxed);
-    unlock();
 }
 
 void fba_credit_fork_prepare(void)
@@ -420,8 +403,10 @@ void fba_credit_fork_child(void)
 {
     struct fba_pocket *mine = &fba_pocket;
     for (struct fba_pocket *each = state.pockets; each != NULL; each = each->next) {
-        if (each != mine)
-            atomic_fetch_add(&state.available, (int64_t)atomic_load(&each->credit));
+        if (each == mine)
+            continue;
+        atomic_fetch_add(&state.available, (int64_t)atomic_load(&each->credit));
+        atomic_fetch_add(&state.orphan_handed, atomic_load(&each->handed)); /* lives on, unowned */
     }
     bool listed = mine->state == FBA_POCKET_LIVE;
     state.pockets = listed ? mine : NULL;

@@ -40,7 +40,8 @@ struct fba_pocket {
     _Atomic size_t credit;
     _Atomic size_t keep;    /* most credit it may hold; 0 = not LIVE */
     _Atomic size_t pending; /* footprint: bytes asked for and not yet resident or registered */
-    _Atomic size_t freed;   /* footprint: bytes given back since the last purge */
+    _Atomic int64_t
+        handed; /* footprint: usable bytes handed out less those freed, by this thread */
     enum fba_pocket_state state;
     struct fba_pocket *next, *previous;
 };
@@ -58,8 +59,8 @@ void fba_credit_return(size_t bytes);
 /* Adds to the calling thread's pending bytes, which a census counts as used. Before the draw; taken
  * back by a negative number after they can be seen elsewhere. */
 void fba_credit_add_pending(int64_t bytes);
-/* Adds to what was freed since the last purge. */
-void fba_credit_note_freed(size_t bytes);
+/* Adds to the bytes in blocks handed out; negative when freed. */
+void fba_credit_add_handed(int64_t bytes);
 void fba_credit_set_budget(size_t budget);
 
 struct fba_credit_figures {
@@ -70,11 +71,10 @@ struct fba_credit_figures {
 
 void fba_credit_figures(struct fba_credit_figures *out);
 size_t fba_credit_budget(void);
-/* How often pockets were shut; a new number is a new shortage. */
-size_t fba_credit_shortage(void);
 
 struct fba_credit_census {
     size_t pending;     /* of all threads, read after the pockets were shut */
+    int64_t handed;     /* in blocks handed out */
     int64_t known_room; /* what was not drawn yet of the room that the last census found */
 };
 
@@ -84,10 +84,6 @@ struct fba_credit_census fba_credit_census_begin(void);
 /* `room` bytes of the budget are free (negative: over it); at most `grant` of them may be drawn
  * before the next census. */
 void fba_credit_census_end(int64_t room, size_t grant);
-/* Sum of the bytes given back since the last fba_credit_freed_reset(); roughly. */
-size_t fba_credit_freed(void);
-void fba_credit_freed_reset(void);
-
 void fba_credit_fork_prepare(void);
 void fba_credit_fork_parent(void);
 void fba_credit_fork_child(void);

@@ -15,6 +15,9 @@
 static struct {
     _Atomic bool on;
     _Atomic size_t censuses;
+    _Atomic int64_t kept;    /* by the inner allocator, at the last census */
+    _Atomic int64_t floor;   /* of that, after the last purge */
+    _Atomic int64_t missing; /* bytes over the budget, at the last census */
 } state;
 
 /* Fields 2 and 3 of /proc/self/statm, in pages: resident, and the part of it that is file or shmem.
@@ -72,8 +75,8 @@ static void touch(void *block, size_t usable)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     volatile unsigned char *first = block, *last = first + usable - 1;
     for (volatile unsigned char *each = first; each < last; each += page)
-        *each = *each;
-    *last = *last;
+        *each = *each; /* cppcheck-suppress selfAssignment ; a volatile write */
+    *last = *last;     /* cppcheck-suppress selfAssignment */
 }
 
 void fba_footprint_admit(void *block, size_t usable)
@@ -93,15 +96,32 @@ bool fba_footprint_census(void)
 {
     size_t resident, budget = fba_credit_budget();
     struct fba_credit_census census = fba_credit_census_begin();
-    /* After the pending bytes: what is no longer pending is resident or listed by now. And before
-     * the resident ones: what is touched meanwhile counts twice, not never. */
-    size_t untouched = fba_blocks_untouched();
     int64_t room = census.known_room - (int64_t)census.pending; /* when no descriptor is left */
-    if (read_resident(&resident))
-        room = (int64_t)budget - (int64_t)(resident + untouched + census.pending);
+    if (read_resident(&resident)) {
+        size_t known = resident + census.pending;
+        /* After the resident ones it would be wrong: what is touched meanwhile must count twice,
+         * not never. So a second look at them ends the count. */
+        size_t untouched = fba_blocks_untouched(known < budget ? budget - known : 0);
+        if (read_resident(&resident))
+            known = resident + census.pending;
+        room = (int64_t)budget - (int64_t)(known + untouched);
+        atomic_store(&state.kept, (int64_t)(resident + untouched) - census.handed);
+    }
+    atomic_store(&state.missing, -room);
     fba_credit_census_end(room, budget / GRANT_SHARE);
     atomic_fetch_add(&state.censuses, 1);
     return room >= 0;
+}
+
+bool fba_footprint_purge_may_help(void)
+{
+    int64_t more = atomic_load(&state.kept) - atomic_load(&state.floor);
+    return more > 0 && more >= atomic_load(&state.missing);
+}
+
+void fba_footprint_note_purged(void)
+{
+    atomic_store(&state.floor, atomic_load(&state.kept));
 }
 
 size_t fba_footprint_censuses(void)

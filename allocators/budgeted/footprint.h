@@ -41,6 +41,10 @@ void fba_footprint_dismiss(void *block, size_t usable);
 /* Counts, and grants part of what is left. True: the budget is kept, what this thread declared as
  * pending included, which therefore needs no draw any more. */
 bool fba_footprint_census(void);
+/* After a census that said no: true when a purge may bring what is missing. Another census then. */
+bool fba_footprint_purge_may_help(void);
+/* After a purge and its census: what is still kept cannot be purged. */
+void fba_footprint_note_purged(void);
 size_t fba_footprint_censuses(void);
 
 #endif

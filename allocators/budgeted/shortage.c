@@ -10,12 +10,11 @@
 
 #define WARNING_EVERY_S 10
 #define LINE_BYTES 256
-#define REARM_SHARE 16 /* the soft limit is armed again 1/16 below itself */
-#define PURGE_SHARE 64 /* freeing 1/64 of the budget makes another purge worth while */
+#define REARM_SHARE 16 /* a limit is armed again 1/16 below itself */
 
 static struct {
     _Atomic size_t refused, purges, soft_calls;
-    _Atomic size_t purged_shortage; /* the shortage that had its purge; 0 = none yet */
+    _Atomic bool short_now;
     _Atomic int64_t next_warning_s; /* 0 = the first one */
     _Atomic size_t warned_refused;
     _Atomic size_t soft_limit; /* 0 = none */
@@ -51,26 +50,29 @@ void fba_shortage_note_use(size_t used)
     function(used, limit, context);
 }
 
-void fba_shortage_note_return(size_t used)
+static bool is_armed_again(size_t used, size_t limit)
 {
-    if (!atomic_load_explicit(&state.above, memory_order_relaxed))
-        return;
-    size_t limit = atomic_load(&state.soft_limit);
-    if (used < limit - limit / REARM_SHARE)
-        atomic_store(&state.above, false);
+    return used < limit - limit / REARM_SHARE;
 }
 
-bool fba_shortage_purge(void (*purge)(void), size_t shortage)
+void fba_shortage_note_return(size_t used, size_t budget)
 {
-    if (purge == NULL)
-        return false;
-    size_t done = atomic_exchange(&state.purged_shortage, shortage);
-    if (done == shortage && fba_credit_freed() < fba_credit_budget() / PURGE_SHARE)
-        return false;
-    fba_credit_freed_reset();
+    if (atomic_load_explicit(&state.above, memory_order_relaxed) &&
+        is_armed_again(used, atomic_load(&state.soft_limit)))
+        atomic_store(&state.above, false);
+    if (atomic_load_explicit(&state.short_now, memory_order_relaxed) &&
+        is_armed_again(used, budget))
+        atomic_store(&state.short_now, false);
+}
+
+bool fba_shortage_begins(void)
+{
+    return !atomic_exchange(&state.short_now, true);
+}
+
+void fba_shortage_note_purge(void)
+{
     atomic_fetch_add(&state.purges, 1);
-    purge();
-    return true;
 }
 
 struct line {

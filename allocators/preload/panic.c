@@ -19,7 +19,7 @@ void fba_say(const char *text)
     size_t used = sizeof opening - 1, length = strlen(text);
     if (length > sizeof line - used - 1)
         length = sizeof line - used - 1;
-    memcpy(line, opening, used);
+    memcpy(line, opening, used); /* NOLINT(bugprone-not-null-terminated-result): sized */
     memcpy(line + used, text, length);
     line[used + length] = '\n';
     int saved = errno;

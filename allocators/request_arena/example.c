@@ -49,10 +49,11 @@ static struct piece *split(const char *prompt)
 static char *answer(const char *prompt)
 {
     fragbench_scope_begin();
-    char *out = calloc(strlen(prompt) + 2, 1);
-    for (struct piece *piece = split(prompt); out != NULL && piece != NULL; piece = piece->next) {
-        strcat(out, piece->text);
-        strcat(out, piece->next != NULL ? " " : "");
+    char *out = calloc(strlen(prompt) + 2, 1), *end = out;
+    for (struct piece *piece = split(prompt); end != NULL && piece != NULL; piece = piece->next) {
+        end = stpcpy(end, piece->text);
+        if (piece->next != NULL)
+            *end++ = ' ';
     }
     fragbench_scope_end(); /* all pieces at once */
     return out;

@@ -5,7 +5,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#define PLAIN_ALIGN 16 /* what malloc gives by itself */
+#define PLAIN_ALIGN ((size_t)16) /* what malloc gives by itself, from that size on */
+
+/* Below, jemalloc, tcmalloc and mimalloc align to 8 only; glibc's smallest block is 24 bytes
+ * anyway. */
+static inline size_t at_least(size_t size)
+{
+    return size < PLAIN_ALIGN ? PLAIN_ALIGN : size;
+}
 
 void *fra_plain_allocate(size_t size, size_t align)
 {
@@ -13,7 +20,7 @@ void *fra_plain_allocate(size_t size, size_t align)
     if (__builtin_expect(inner == NULL, 0))
         return fba_bootstrap_allocate(size, align);
     if (__builtin_expect(align <= PLAIN_ALIGN, 1))
-        return inner->malloc(size);
+        return inner->malloc(at_least(size));
     void *block = NULL;
     return inner->posix_memalign(&block, align, size) == 0 ? block : NULL;
 }
@@ -23,7 +30,7 @@ void *fra_plain_allocate_zeroed(size_t size)
     const struct fba_inner *inner = fba_inner();
     if (__builtin_expect(inner == NULL, 0))
         return fba_bootstrap_allocate(size, PLAIN_ALIGN);
-    return inner->calloc(1, size);
+    return inner->calloc(1, at_least(size));
 }
 
 static void *leave_bootstrap(void *block, size_t size)
@@ -39,7 +46,7 @@ void *fra_plain_resize(void *block, size_t size)
 {
     if (__builtin_expect(fba_inner_owns_bootstrap(block), 0))
         return leave_bootstrap(block, size);
-    return fba_inner()->realloc(block, size);
+    return fba_inner()->realloc(block, at_least(size));
 }
 
 void fra_plain_release(void *block)

@@ -132,6 +132,7 @@ void fra_room_begin(struct fra_room *room)
                                                    .cursor = fra_own.window.cursor,
                                                    .used_bytes = bytes_in_chunks(room)};
     if (fra_settings.debug)
+        /* cppcheck-suppress unknownEvaluationOrder ; constants */
         settle(room, NULL, FRA_CLOSED.cursor, FRA_CLOSED.cursor);
     aim(room);
 }

@@ -166,11 +166,6 @@ static uint32_t take_excess(uint64_t allowed)
     if (heap->policy.dirty <= allowed || heap->oldest == 0 || heap->stuck)
         return 0;
     uint32_t index = heap->oldest;
-    for (uint32_t other = index, i = 0; other != 0 && i < LOOKED_AT; i++) {
-        if (ta_run_at(other)->pages < ta_run_at(index)->pages)
-            index = other;
-        other = ta_run_at(other)->newer;
-    }
     unshelve(index);
     uint32_t keep = pages_to_keep(ta_run_at(index), heap->policy.dirty - allowed);
     uint32_t rest = keep == 0 ? 0 : cut(index, keep);
@@ -188,6 +183,9 @@ static uint32_t take_excess(uint64_t allowed)
  * the system call: a run that is leaving merges with nobody. */
 static void trim(bool all)
 {
+    uint64_t patience = all ? 0 : ta_policy_patience(&heap->policy);
+    if (heap->policy.dirty <= ta_policy_allowed(&heap->policy) + patience && !all)
+        return;
     for (;;) {
         uint32_t index = take_excess(all ? 0 : ta_policy_allowed(&heap->policy));
         if (index == 0)

@@ -47,8 +47,12 @@ struct ta_policy {
     uint64_t exchanged; /* given back because of the peak, not yet regretted */
     uint64_t slack;     /* × 8: learnt, beyond 1/64 of the peak */
     uint64_t level;     /* used, when the last pause began */
-    uint64_t factor;    /* pages kept for each page that is used above the level */
-    bool flat;          /* this burst regretted all the same: it goes by `keep` */
+    uint64_t crest;     /* the most that used was since then */
+    uint64_t usual;     /* how far above its level the last burst rose */
+    uint64_t regretted; /* since then */
+    uint64_t deeply;    /* of these, when the burst looked over */
+    uint64_t drained;   /* became dirty since the last page was taken */
+    uint64_t carried;   /* dirty through the pause, for the burst that follows */
     uint64_t last_ns;   /* of the last event */
     bool paced;         /* a pause was seen */
     uint64_t pauses;    /* for statistics */
@@ -68,5 +72,8 @@ void ta_policy_drop(struct ta_policy *policy, uint64_t pages);
 void ta_policy_purge(struct ta_policy *policy, uint64_t pages);
 /* How many pages may be dirty now. */
 uint64_t ta_policy_allowed(const struct ta_policy *policy);
+/* How many more are let pass before anything is given back, so that one call does for many frees.
+ */
+uint64_t ta_policy_patience(const struct ta_policy *policy);
 
 #endif

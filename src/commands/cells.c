@@ -93,8 +93,7 @@ static void fill_allocator(struct fb_cell *cell, const struct fb_contender *cont
     cell->allocator.spec = copy(contender->spec);
     cell->allocator.version = copy(contender->version);
     cell->allocator.path = copy(contender->path);
-    cell->allocator.inner_path =
-        contender->inner_path != NULL ? copy(contender->inner_path) : NULL;
+    cell->allocator.inner_path = contender->inner_path != NULL ? copy(contender->inner_path) : NULL;
     cell->allocator.sha256 = copy(contender->sha256);
     cell->allocator.package = copy(backend != NULL ? backend->package : "");
     cell->allocator.tunables = copy_settings(contender->tunables, contender->tunable_count);

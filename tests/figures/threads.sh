@@ -42,9 +42,12 @@ free_table() {
           if (value < low[key]) low[key] = value
           if (value > high[key]) high[key] = value; sum[key] += value; n[key]++ }
         END { print "workload", "allocator", "metric", "mean MiB", "from", "to", "spread"
-              for (i = 1; i <= keys; i++) { k = order[i]; mean = sum[k] / n[k]
-                  printf "%s\t%.1f\t%.1f\t%.1f\t%.1f %%\n", k, mean, low[k], high[k],
-                      mean > 0 ? 100 * (high[k] - low[k]) / mean : 0 } }' "$work/all.tsv" | aligned 3
+              for (i = 1; i <= keys; i++) {
+                  k = order[i]
+                  mean = sum[k] / n[k]
+                  spread = mean > 0 ? 100 * (high[k] - low[k]) / mean : 0
+                  printf("%s\t%.1f\t%.1f\t%.1f\t%.1f %%\n", k, mean, low[k], high[k], spread) } }' \
+        "$work/all.tsv" | aligned 3
 }
 
 main() {

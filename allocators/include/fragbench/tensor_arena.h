@@ -1,7 +1,7 @@
 /* tensor-arena: malloc for inference services, and memory for one forward pass at a time.
  *
- * With libfragbench-tensor-arena.so linked or preloaded, malloc and its family are tensor-arena's. These
- * functions are for programs that know more: which tensors belong to one pass, and when
+ * With libfragbench-tensor-arena.so linked or preloaded, malloc and its family are tensor-arena's.
+ * These functions are for programs that know more: which tensors belong to one pass, and when
  * memory should go back. Scopes are fragbench/scope.h's, counters fragbench/stats.h's.
  *
  *     fragbench_scope_begin();
@@ -23,9 +23,9 @@
 extern "C" {
 #endif
 
-/* count elements of size bytes in the calling thread's innermost scope, 64-byte aligned, not zeroed. NULL
- * with errno ENOMEM when count × size overflows or memory is refused; nothing has changed
- * then. Without an open scope it is as malloc's, to be freed. */
+/* count elements of size bytes in the calling thread's innermost scope, 64-byte aligned, not
+ * zeroed. NULL with errno ENOMEM when count × size overflows or memory is refused; nothing has
+ * changed then. Without an open scope it is as malloc's, to be freed. */
 void *fragbench_tensor_alloc(size_t count, size_t size);
 
 /* Gives all free memory back to the kernel, the calling thread's cache included. For the moment
@@ -37,8 +37,8 @@ struct fragbench_ring;
 
 /* capacity bytes at most, taken as they are used. NULL with errno ENOMEM. */
 struct fragbench_ring *fragbench_ring_open(size_t capacity);
-/* As fragbench_tensor_alloc, by any number of threads at once and without a lock. A request that does
- * not fit leaves the ring as it was: a smaller one may still fit. */
+/* As fragbench_tensor_alloc, by any number of threads at once and without a lock. A request that
+ * does not fit leaves the ring as it was: a smaller one may still fit. */
 void *fragbench_ring_alloc(struct fragbench_ring *ring, size_t count, size_t size);
 /* All memory at once, in O(1). No thread may use or take memory of the ring meanwhile. */
 void fragbench_ring_reset(struct fragbench_ring *ring);

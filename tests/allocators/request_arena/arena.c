@@ -37,7 +37,7 @@ int arena_in_room(const void *block)
 
 static unsigned char pattern(size_t at, unsigned seed)
 {
-    return (unsigned char)(at * 31 + seed * 2654435761U + (seed >> 8));
+    return (unsigned char)(at * 31 + (size_t)seed * 2654435761U + (seed >> 8));
 }
 
 /* The next place to look at: all of the first page, then one in 16, which is quick under a

@@ -31,17 +31,21 @@ static void objects_are_aligned_and_apart(void **state)
     fragbench_scope_end();
 }
 
-static void an_object_costs_four_bytes(void **state)
+static void an_object_costs_four_bytes_by_eights(void **state)
 {
     (void)state;
     fragbench_scope_begin();
-    char *one = fragbench_scope_alloc(24, 4);
-    char *two = fragbench_scope_alloc(24, 4);
-    assert_int_equal(two - one, 28);
-    assert_int_equal(fragbench_request_arena_used(), 56);
+    char *one = fragbench_scope_alloc(28, 1);
+    char *two = fragbench_scope_alloc(29, 1);
+    char *three = fragbench_scope_alloc(0, 1);
+    char *four = fragbench_scope_alloc(1, 1);
+    assert_int_equal(two - one, 32);
+    assert_int_equal(three - two, 40);
+    assert_int_equal(four - three, 8);
+    assert_int_equal(fragbench_request_arena_used(), 88);
     fragbench_scope_end();
     assert_int_equal(fragbench_request_arena_used(), 0);
-    assert_int_equal(fragbench_request_arena_peak(), 56);
+    assert_int_equal(fragbench_request_arena_peak(), 88);
 }
 
 static void the_inline_function_does_the_same(void **state)
@@ -55,6 +59,9 @@ static void the_inline_function_does_the_same(void **state)
     assert_int_equal(second - first, 104);
     assert_int_equal(third - second, 104);
     assert_int_equal(fba_usable(third), 100);
+    char *large = fragbench_request_arena_alloc(window, 2000, 64); /* not inline any more */
+    assert_true(arena_in_room(large));
+    assert_int_equal((uintptr_t)large % 64, 0);
     fragbench_scope_end();
     void *outside = fragbench_request_arena_alloc(window, 100, 8);
     assert_false(arena_in_room(outside));
@@ -236,7 +243,7 @@ static void a_scope_of_many_chunks_keeps_its_marks(void **state)
         arena_fill(blocks[i], sizes[i], i);
         if (i % 100 == 50) {
             fragbench_scope_begin();
-            for (unsigned j = 0; j < 50; j++)
+            for (size_t j = 0; j < 50; j++)
                 memset(fragbench_scope_alloc(j * 700, 16), 255, j * 700);
             fragbench_scope_end();
         }
@@ -285,7 +292,7 @@ static void peaks_are_counted_in_narrow_ranges(void **state)
             continue;
         hits++;
         assert_int_equal(rows[i].requests - before[i], 5);
-        assert_true(rows[i].from_bytes <= 20 * KIB + 4 && 20 * KIB + 4 < rows[i].to_bytes);
+        assert_true(rows[i].from_bytes <= 20 * KIB + 8 && 20 * KIB + 8 < rows[i].to_bytes);
         assert_true((rows[i].to_bytes - rows[i].from_bytes) * 8 <= rows[i].from_bytes);
     }
     assert_int_equal(hits, 1);
@@ -298,7 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_next_request_uses_the_same_memory),
         cmocka_unit_test(objects_are_aligned_and_apart),
-        cmocka_unit_test(an_object_costs_four_bytes),
+        cmocka_unit_test(an_object_costs_four_bytes_by_eights),
         cmocka_unit_test(the_inline_function_does_the_same),
         cmocka_unit_test(an_inner_scope_gives_back_only_its_own),
         cmocka_unit_test(scopes_nest_deeper_than_they_are_kept_apart),
