@@ -167,7 +167,28 @@ static const struct fb_tunable tbb_tunables[] = {
      "sizes from which nothing is cached"},
 };
 
+/* docs/budgeted.md */
+static const struct fb_tunable budgeted_tunables[] = {
+    {"budget", BYTES, "bytes", "", "", UNREAD, false, "the limit; none when not given"},
+    {"mode", WORD, "charged, footprint", "", "", UNREAD, false,
+     "what the budget bounds: handed-out bytes, or what a container is killed for"},
+    {"soft", BYTES, "bytes", "", "", UNREAD, false,
+     "the limit at which the program is asked to save"},
+};
+
+/* docs/request_arena.md */
+static const struct fb_tunable request_arena_tunables[] = {
+    {"chunk", BYTES, "bytes, 64KiB to 1GiB", "", "", UNREAD, false, "size of a chunk"},
+    {"large", BYTES, "bytes", "", "", UNREAD, false, "larger objects go to the inner allocator"},
+    {"cap", BYTES, "bytes, 0 = none", "", "", UNREAD, false, "most of the room for one request"},
+    {"on_cap", WORD, "spill, refuse", "", "", UNREAD, false, "what happens at the cap"},
+    {"range", BYTES, "bytes", "", "", UNREAD, false, "address space set aside for chunks"},
+    {"debug", BOOL, "0, 1", "", "", UNREAD, false, "find pointers used after their scope ended"},
+};
+
 static const char *const no_libraries[] = {NULL};
+static const char *const budgeted_libraries[] = {"libfragbench-budgeted.so", NULL};
+static const char *const request_arena_libraries[] = {"libfragbench-request-arena.so", NULL};
 static const char *const jemalloc_libraries[] = {"libjemalloc.so.2", "libjemalloc.so", NULL};
 static const char *const tcmalloc_libraries[] = {"libtcmalloc_minimal.so.4", "libtcmalloc.so.4",
                                                  NULL};
@@ -248,6 +269,22 @@ const struct fb_backend fb_backends[] = {
      TUNABLES(tbb_tunables),
      .purge = FB_BACKEND_PURGE_TBB,
      .help = "oneTBB's scalable allocator through its malloc proxy"},
+    {.name = "budgeted",
+     .libraries = budgeted_libraries,
+     .symbol = "fragbench_budgeted_set",
+     .style = FB_TUNABLES_EACH,
+     .variable = "FRAGBENCH_BUDGETED_",
+     TUNABLES(budgeted_tunables),
+     .flags = FB_BACKEND_OWN | FB_BACKEND_WRAPS,
+     .help = "ours: a hard limit in front of another allocator (NAME+INNER, else libc's)"},
+    {.name = "request-arena",
+     .libraries = request_arena_libraries,
+     .symbol = "fragbench_request_arena_set_cap",
+     .style = FB_TUNABLES_EACH,
+     .variable = "FRAGBENCH_REQUEST_ARENA_",
+     TUNABLES(request_arena_tunables),
+     .flags = FB_BACKEND_OWN | FB_BACKEND_WRAPS | FB_BACKEND_SCOPES,
+     .help = "ours: what lives for a request in one room, the rest in another allocator"},
     {.name = "null",
      .libraries = no_libraries,
      .purge = FB_BACKEND_PURGE_NONE,

@@ -10,10 +10,13 @@
  *     pays a page fault; after a burst the pool is down to need within two windows. This is the
  *     low-water mark of gperftools' tcmalloc (thread_cache.cc, Scavenge). No clock, no thread: an
  *     idle process does nothing, and can be asked to trim.
- *  4. In debug mode what comes back is inaccessible at once, and goes to the end of a queue behind
+ *  4. Whatever happened, no more than `pool` bytes stay: one fat request does not make the process
+ *     fat for good, and pays for its pages itself.
+ *  5. In debug mode what comes back is inaccessible at once, and goes to the end of a queue behind
  *     the unused rest of the range: 64 GiB of scopes pass before an address is seen again.
  *
- * Waste: the pool holds at most what rooms held at once within the last two windows.
+ * Waste: the pool holds at most `pool` bytes, and at most what rooms held at once within the last
+ * two windows.
  */
 #include "allocators/request_arena/pool.h"
 
@@ -243,16 +246,20 @@ static void lock_away(struct fra_chunk *first, struct fra_chunk *last, size_t co
     fra_pool_unlock();
 }
 
-/* At a window's end: what lay unused all through it. The lock is held. */
+/* What is over the bound and, at a window's end, what lay unused all through it. The lock is held.
+ */
 static struct list surplus(void)
 {
-    struct list none = {0};
-    if (pool.given < WINDOW)
-        return none;
-    size_t low = pool.low;
-    struct list rest = low == 0 ? none : cut(&pool.hot, pool.hot.count - low);
-    pool.given = 0;
-    pool.low = pool.hot.count;
+    size_t keep = fra_settings.pool_chunks;
+    if (pool.given >= WINDOW) {
+        size_t used = pool.hot.count - pool.low;
+        keep = used < keep ? used : keep;
+        pool.given = 0;
+        pool.low = SIZE_MAX;
+    }
+    struct list rest = keep < pool.hot.count ? cut(&pool.hot, keep) : (struct list){0};
+    if (pool.hot.count < pool.low)
+        pool.low = pool.hot.count;
     return rest;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
 #define GIB ((size_t)1 << 30)
 #define CHUNK_MIN_BYTES (64 * KIB)
 #define CHUNK_MAX_BYTES GIB /* sizes of objects are kept in 31 bits */
@@ -57,6 +58,7 @@ void fra_settings_read(void)
                              set->chunk_bytes);
     set->range_bytes =
         clamp(bytes_of(OPTION("RANGE"), RANGE_DEFAULT_BYTES), set->chunk_bytes, SIZE_MAX / 4);
+    set->pool_chunks = bytes_of(OPTION("POOL"), 16 * MIB) >> set->chunk_shift;
     size_t cap = bytes_of(OPTION("CAP"), 0);
     atomic_store_explicit(&set->cap_bytes, cap == 0 ? SIZE_MAX : cap, memory_order_relaxed);
     atomic_store_explicit(&set->refuse, read_refuse(), memory_order_relaxed);

@@ -4,6 +4,7 @@
  *   LARGE   larger objects go to the inner allocator; 1 KiB … CHUNK      64 KiB
  *   CAP     most bytes of the room for one request, 0 = any number       0
  *   ON_CAP  "spill" to the inner allocator, or "refuse"                  spill
+ *   POOL    bytes of unused chunks whose pages stay, for all threads        16 MiB
  *   RANGE   address space that is set aside for all chunks               64 GiB
  *   DEBUG   find pointers that are used after their scope ended          0
  */
@@ -19,6 +20,7 @@ struct fra_settings {
     unsigned chunk_shift; /* log2 of it */
     size_t large_bytes;
     size_t range_bytes;
+    size_t pool_chunks; /* POOL by chunks */
     bool debug;
     /* these two may change while the program runs; a request reads them at its start */
     _Atomic size_t cap_bytes; /* SIZE_MAX = none */

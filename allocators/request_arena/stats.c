@@ -30,6 +30,7 @@ static void add_settings(struct rows *rows)
     size_t cap = atomic_load_explicit(&fra_settings.cap_bytes, memory_order_relaxed);
     add(rows, "chunk_bytes", fra_settings.chunk_bytes);
     add(rows, "large_bytes", fra_settings.large_bytes);
+    add(rows, "pool_limit_chunks", fra_settings.pool_chunks);
     if (cap != SIZE_MAX)
         add(rows, "cap_bytes", cap);
 }

@@ -1,6 +1,6 @@
-#include "heap.h"
+#include "tensor_arena/heap.h"
 
-#include "os.h"
+#include "tensor_arena/os.h"
 
 enum { LEAST_PURGE_PAGES = 16, HUGE_SHARE = 64, LOOKED_AT = 8, STRETCH_PAGES = 8 };
 

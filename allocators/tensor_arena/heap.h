@@ -21,9 +21,9 @@
 #ifndef ALLOCATORS_TENSOR_ARENA_HEAP_H
 #define ALLOCATORS_TENSOR_ARENA_HEAP_H
 
-#include "lock.h"
-#include "policy.h"
-#include "region.h"
+#include "tensor_arena/lock.h"
+#include "tensor_arena/policy.h"
+#include "tensor_arena/region.h"
 
 enum ta_run_state { TA_RUN_USED = 0, TA_RUN_DIRTY, TA_RUN_CLEAN, TA_RUN_LEAVING, TA_RUN_STATES };
 

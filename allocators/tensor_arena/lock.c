@@ -1,4 +1,4 @@
-#include "lock.h"
+#include "tensor_arena/lock.h"
 
 #include <errno.h>
 #include <linux/futex.h>

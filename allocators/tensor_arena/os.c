@@ -1,4 +1,4 @@
-#include "os.h"
+#include "tensor_arena/os.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "policy.h"
+#include "tensor_arena/policy.h"
 
 enum {
     PEAK_SLACK_SHIFT = 6,  /* 1/64 over the peak */

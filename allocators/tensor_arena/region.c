@@ -1,6 +1,6 @@
-#include "region.h"
+#include "tensor_arena/region.h"
 
-#include "os.h"
+#include "tensor_arena/os.h"
 
 #include <string.h>
 #include <unistd.h>

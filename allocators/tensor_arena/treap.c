@@ -1,4 +1,4 @@
-#include "heap.h"
+#include "tensor_arena/heap.h"
 
 /* Fibonacci hashing: a node's priority is its number's, so none is stored. */
 static uint32_t priority(uint32_t index)

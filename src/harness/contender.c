@@ -87,8 +87,10 @@ static int identify(struct fb_contender *contender, struct fb_error *err)
 
 static int resolve(const struct fb_spec *spec, struct fb_contender *out, struct fb_error *err)
 {
-    struct fb_contender contender = {
-        .label = fb_strdup(spec->label), .spec = fb_strdup(spec->text), .backend = spec->backend};
+    struct fb_contender contender = {.label = fb_strdup(spec->label),
+                                     .spec = fb_strdup(spec->text),
+                                     .backend = spec->backend,
+                                     .inner = spec->inner};
     for (size_t i = 0; i < spec->setting_count; i++)
         fb_settings_add(&contender.tunables, &contender.tunable_count, spec->settings[i].key,
                         spec->settings[i].value);

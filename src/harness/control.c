@@ -73,6 +73,17 @@ static void list_keys(struct fb_shared *shared, const struct fb_contender *conte
     }
 }
 
+/* Who wraps another one is purged by purging that. */
+static uint32_t purge_of(const struct fb_contender *contender)
+{
+    const struct fb_backend *backend = contender->backend;
+    if (backend == NULL)
+        return FB_PURGE_DETECT;
+    if ((backend->flags & FB_BACKEND_WRAPS) == 0)
+        return (uint32_t)backend->purge;
+    return contender->inner != NULL ? (uint32_t)contender->inner->purge : FB_PURGE_GLIBC;
+}
+
 static void fill(const struct fb_control *control, const struct fb_run_request *request)
 {
     const struct fb_backend *backend = request->contender->backend;
@@ -84,7 +95,7 @@ static void fill(const struct fb_control *control, const struct fb_run_request *
     shared->order = request->order;
     shared->mode = request->mode;
     shared->flags = (null ? FB_RUN_NULL : 0U) | (request->verify ? FB_RUN_VERIFY : 0U);
-    shared->purge = backend != NULL ? (uint32_t)backend->purge : FB_PURGE_DETECT;
+    shared->purge = purge_of(request->contender);
     shared->brk_shift_bytes =
         (uint64_t)request->layout * BRK_SHIFT_PAGES * (uint64_t)sysconf(_SC_PAGESIZE);
     shared->sample_offset = control->sample_offset;

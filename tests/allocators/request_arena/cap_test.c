@@ -111,17 +111,25 @@ static void use_chunks(size_t chunks)
 static void after_a_burst_the_pool_shrinks(void **state)
 {
     (void)state;
-    use_chunks(100);
-    assert_true(arena_stat("pooled_chunks") >= 90);
     uint64_t given = arena_stat("given_back_chunks");
+    use_chunks(40);
+    assert_int_equal(arena_stat("pooled_chunks"), 39);
     for (int request = 0; request < 200; request++)
         use_chunks(4);
-    assert_true(arena_stat("given_back_chunks") - given >= 90);
-    assert_in_range(arena_stat("pooled_chunks"), 3, 4);
+    assert_int_equal(arena_stat("given_back_chunks") - given, 36);
+    assert_int_equal(arena_stat("pooled_chunks"), 3);
     given = arena_stat("given_back_chunks");
     for (int request = 0; request < 2000; request++)
         use_chunks(4);
     assert_int_equal(arena_stat("given_back_chunks"), given);
+}
+
+static void one_fat_request_leaves_a_bounded_pool(void **state)
+{
+    (void)state;
+    use_chunks(200);
+    assert_int_equal(arena_stat("pooled_chunks"), 50);
+    assert_int_equal(arena_stat("held_chunks"), 1);
 }
 
 static void it_shrinks_even_if_no_request_needs_the_pool(void **state)
@@ -153,6 +161,7 @@ int main(void)
     arena_set("LARGE", "512KiB");
     arena_set("CAP", "2MiB");
     arena_set("ON_CAP", "spill");
+    arena_set("POOL", "50MiB");
     arena_set("RANGE", "1GiB");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_environment_is_read),
@@ -161,6 +170,7 @@ int main(void)
         cmocka_unit_test(a_cap_counts_all_nested_scopes),
         cmocka_unit_test(a_large_object_does_not_close_a_roomy_chunk),
         cmocka_unit_test(after_a_burst_the_pool_shrinks),
+        cmocka_unit_test(one_fat_request_leaves_a_bounded_pool),
         cmocka_unit_test(it_shrinks_even_if_no_request_needs_the_pool),
         cmocka_unit_test(trim_gives_everything_back_that_rests),
     };
