@@ -58,7 +58,7 @@ void fra_settings_read(void)
                              set->chunk_bytes);
     set->range_bytes =
         clamp(bytes_of(OPTION("RANGE"), RANGE_DEFAULT_BYTES), set->chunk_bytes, SIZE_MAX / 4);
-    set->pool_chunks = bytes_of(OPTION("POOL"), 16 * MIB) >> set->chunk_shift;
+    set->pool_chunks = bytes_of(OPTION("POOL"), 64 * MIB) >> set->chunk_shift;
     size_t cap = bytes_of(OPTION("CAP"), 0);
     atomic_store_explicit(&set->cap_bytes, cap == 0 ? SIZE_MAX : cap, memory_order_relaxed);
     atomic_store_explicit(&set->refuse, read_refuse(), memory_order_relaxed);

@@ -4,7 +4,7 @@
  *   LARGE   larger objects go to the inner allocator; 1 KiB … CHUNK      64 KiB
  *   CAP     most bytes of the room for one request, 0 = any number       0
  *   ON_CAP  "spill" to the inner allocator, or "refuse"                  spill
- *   POOL    bytes of unused chunks whose pages stay, for all threads        16 MiB
+ *   POOL    bytes of unused chunks whose pages stay, for all threads        64 MiB
  *   RANGE   address space that is set aside for all chunks               64 GiB
  *   DEBUG   find pointers that are used after their scope ended          0
  */

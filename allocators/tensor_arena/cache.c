@@ -5,7 +5,12 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { LEAST_BUDGET_BYTES = 32 << 10, MOST_BUDGET_BYTES = 1 << 20, HEAP_SHARE = 256 };
+enum {
+    LEAST_BUDGET_BYTES = 128 << 10,
+    MOST_BUDGET_BYTES = 2 << 20,
+    HEAP_SHARE = 64,
+    STEAL_EVERY = 16, /* misses: a limit moves slowly, since moving it empties a list */
+};
 
 __thread struct ta_cache *ta_cache_mine;
 
@@ -103,6 +108,8 @@ static size_t budget_bytes(void)
 /* Takes another class's limit away, round and round. */
 static void steal(struct ta_cache *cache, uint32_t for_class)
 {
+    if (++cache->misses % STEAL_EVERY != 0)
+        return;
     for (uint32_t i = 0; i < TA_CLASSES; i++) {
         cache->victim = (cache->victim + 1) % TA_CLASSES;
         if (cache->victim != for_class && cache->bins[cache->victim].limit != 0) {

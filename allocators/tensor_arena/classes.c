@@ -8,7 +8,7 @@ enum {
     PAGES_OWN_FROM = 8192, /* from here a block gets pages of its own … */
     PAGES_OWN_SHARE = 32,  /* … where the last page wastes at most this share */
     SLAB_BYTES = 64 << 10, /* at most, unless that were fewer than FEWEST_SLOTS */
-    BATCH_BYTES = 8 << 10,
+    BATCH_BYTES = 16 << 10,
     BATCH_MOST = 64,
 };
 

@@ -85,7 +85,7 @@ void ta_policy_take(struct ta_policy *policy, uint64_t taken, uint64_t fresh)
     policy->regretted += regret;
     policy->deeply += over ? regret : 0;
     policy->regrets += regret;
-    policy->keep += regret;
+    policy->keep += 2 * regret;
 }
 
 void ta_policy_spill(struct ta_policy *policy, uint64_t pages)

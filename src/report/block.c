@@ -55,7 +55,7 @@ static bool has_numbers(const struct fb_cell *cell)
 static const char *timing_reason(const struct fb_cell *cell)
 {
     const struct fb_timing *timing = &cell->timing;
-    if (timing->status == FB_STATUS_OK)
+    if (fb_status_done(timing->status))
         return timing->done ? "not measured" : "timing pass off";
     return "timing pass failed";
 }

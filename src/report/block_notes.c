@@ -48,7 +48,7 @@ static bool lazily_freed(const struct fb_cell *cell)
 
 static bool timing_failed(const struct fb_cell *cell)
 {
-    return fb_status_done(cell->status) && cell->timing.status != FB_STATUS_OK;
+    return fb_status_done(cell->status) && !fb_status_done(cell->timing.status);
 }
 
 /* Each a reason to trust some number less. */
