@@ -176,12 +176,13 @@ static const struct fb_tunable budgeted_tunables[] = {
      "the limit at which the program is asked to save"},
 };
 
-/* docs/request_arena.md */
+/* docs/request-arena.md */
 static const struct fb_tunable request_arena_tunables[] = {
     {"chunk", BYTES, "bytes, 64KiB to 1GiB", "", "", UNREAD, false, "size of a chunk"},
     {"large", BYTES, "bytes", "", "", UNREAD, false, "larger objects go to the inner allocator"},
     {"cap", BYTES, "bytes, 0 = none", "", "", UNREAD, false, "most of the room for one request"},
     {"on_cap", WORD, "spill, refuse", "", "", UNREAD, false, "what happens at the cap"},
+    {"pool", BYTES, "bytes", "", "", UNREAD, false, "free chunks that are kept for all threads"},
     {"range", BYTES, "bytes", "", "", UNREAD, false, "address space set aside for chunks"},
     {"debug", BOOL, "0, 1", "", "", UNREAD, false, "find pointers used after their scope ended"},
 };

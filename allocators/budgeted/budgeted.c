@@ -39,8 +39,8 @@
 #include <string.h>
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
-/* With constant requests: each kind is a path of its own. */
 #define IN_LINE inline __attribute__((always_inline))
+#define ROUNDED_MOST (8 * ((size_t)FBA_POCKET_ROUNDED - 1))
 #define MIN_ALIGN ((size_t)16)
 /* From here on glibc's realloc moves pages, not bytes: its mmap_threshold is never above. */
 #define REMAP_BYTES ((size_t)32 << 20)
@@ -125,26 +125,39 @@ static __attribute__((noinline, cold)) void *hand_back(void *block, size_t reser
     return NULL;
 }
 
-/* Rules 1 to 3. *refused: NULL is the budget's word, not the inner allocator's. */
-static IN_LINE void *attempt(struct request request, bool *refused)
+static IN_LINE uint16_t *rounded_slot(size_t size)
 {
-    if (!fba_credit_take(request.size)) {
-        *refused = true;
-        return NULL;
-    }
-    void *block = inner_allocate(request);
-    if (!LIKELY(block != NULL)) {
-        fba_credit_give(request.size);
+    return &fba_pocket.rounded[(size + 7) / 8];
+}
+
+/* Rules 2 and 3 with `reserved` bytes drawn. *refused: NULL is the budget's word, not the inner
+ * allocator's. */
+static void *settle(void *block, size_t size, size_t reserved, bool *refused)
+{
+    if (block == NULL) {
+        fba_credit_give(reserved);
         return inner_failed();
     }
     size_t usable = state.inner.malloc_usable_size(block);
-    if (usable < request.size)
-        fba_credit_give(request.size - usable); /* none does; it costs a comparison */
-    else if (usable > request.size && !fba_credit_take(usable - request.size)) {
-        *refused = true;
-        return hand_back(block, request.size);
+    if (size <= ROUNDED_MOST && usable <= UINT16_MAX)
+        *rounded_slot(size) = (uint16_t)usable;
+    if (usable <= reserved) {
+        fba_credit_give(reserved - usable);
+        return block;
     }
-    return block;
+    if (fba_credit_take(usable - reserved))
+        return block;
+    *refused = true;
+    return hand_back(block, reserved);
+}
+
+/* Rules 1 to 3. */
+static void *attempt(struct request request, bool *refused)
+{
+    *refused = !fba_credit_take(request.size);
+    if (*refused)
+        return NULL;
+    return settle(inner_allocate(request), request.size, request.size, refused);
 }
 
 static bool purge(void)
@@ -200,7 +213,7 @@ static void purge_charged(void)
 
 static __attribute__((noinline, cold)) void *try_again(struct request request)
 {
-    bool refused = false;
+    bool refused;
     purge_charged();
     void *block = attempt(request, &refused);
     if (refused)
@@ -217,35 +230,50 @@ static __attribute__((noinline)) void *allocate_footprint(struct request request
     return block;
 }
 
-static __attribute__((noinline, cold)) void *allocate_rarely(struct request request)
+static __attribute__((noinline)) void *allocate(struct request request)
 {
-    if (atomic_load_explicit(&state.way, memory_order_acquire) != FOOTPRINT)
+    bool refused;
+    int way = atomic_load_explicit(&state.way, memory_order_acquire);
+    if (way == FOOTPRINT)
+        return allocate_footprint(request);
+    if (way != CHARGED)
         return fba_bootstrap_allocate(request.size, request.align);
-    return allocate_footprint(request);
-}
-
-static IN_LINE void *allocate(struct request request)
-{
-    bool refused = false;
-    if (!is_charged())
-        return allocate_rarely(request);
     void *block = attempt(request, &refused);
     return LIKELY(!refused) ? block : try_again(request);
 }
 
+static __attribute__((noinline)) void *settle_small(void *block, size_t size, size_t reserved)
+{
+    bool refused = false;
+    block = settle(block, size, reserved, &refused);
+    /* Exactly what is asked for the second time: a guess too high must not refuse the last bytes.
+     */
+    return LIKELY(!refused) ? block : try_again((struct request){.size = size});
+}
+
 /* The contract promises 16-byte alignment for any size; jemalloc, tcmalloc and mimalloc align to 8
  * what is smaller than 16. */
-static inline size_t at_least(size_t size)
+static IN_LINE size_t at_least(size_t size)
 {
     return size < MIN_ALIGN ? MIN_ALIGN : size;
 }
 
+/* Rules 1 to 3 in line, for small sizes out of the thread's pocket. What is reserved is what such a
+ * size was rounded up to last time: mostly that is exact, and settling costs a comparison. */
 void *fba_allocate(size_t size, size_t align)
 {
     size = at_least(size);
-    if (LIKELY(align <= MIN_ALIGN))
+    if (!LIKELY(align <= MIN_ALIGN))
+        return allocate((struct request){.size = size, .align = align});
+    if (!LIKELY(size <= ROUNDED_MOST) || !is_charged())
         return allocate((struct request){.size = size});
-    return allocate((struct request){.size = size, .align = align});
+    size_t rounded = *rounded_slot(size), reserved = rounded < size ? size : rounded;
+    if (!LIKELY(fba_pocket_take(reserved)))
+        return allocate((struct request){.size = size});
+    void *block = state.inner.malloc(size);
+    if (LIKELY(block != NULL && state.inner.malloc_usable_size(block) == reserved))
+        return block;
+    return settle_small(block, size, reserved);
 }
 
 void *fba_allocate_zeroed(size_t size)

@@ -33,6 +33,8 @@
 
 enum fba_pocket_state { FBA_POCKET_NEW = 0, FBA_POCKET_LIVE, FBA_POCKET_DEAD };
 
+#define FBA_POCKET_ROUNDED (1024 / 8 + 1)
+
 /* A thread's own, in its thread-local storage; LIVE ones are linked for the collector. */
 struct fba_pocket {
     _Atomic uint32_t busy;
@@ -42,6 +44,9 @@ struct fba_pocket {
     _Atomic size_t pending; /* footprint: bytes asked for and not yet resident or registered */
     _Atomic int64_t
         handed; /* footprint: usable bytes handed out less those freed, by this thread */
+    /* What became of sizes up to 1 KiB last time, by 8 bytes: most are rounded up alike, so that
+     * the reservation is exact and settling costs a comparison. 0: not seen yet. */
+    uint16_t rounded[FBA_POCKET_ROUNDED];
     enum fba_pocket_state state;
     struct fba_pocket *next, *previous;
 };
@@ -101,8 +106,9 @@ static inline void fba_pocket_leave(struct fba_pocket *mine)
     atomic_store_explicit(&mine->busy, 0, memory_order_release);
 }
 
-/* Takes bytes out of the thread's credit or the budget; false: refused, nothing was taken. */
-static inline bool fba_credit_take(size_t bytes)
+/* The part of a draw that needs no atomic operation; false: nothing was taken, try
+ * fba_credit_draw(). */
+static inline bool fba_pocket_take(size_t bytes)
 {
     struct fba_pocket *mine = &fba_pocket;
     bool open = fba_pocket_enter(mine);
@@ -111,7 +117,13 @@ static inline bool fba_credit_take(size_t bytes)
     if (__builtin_expect(enough, 1))
         atomic_store_explicit(&mine->credit, credit - bytes, memory_order_relaxed);
     fba_pocket_leave(mine);
-    return __builtin_expect(enough, 1) ? true : fba_credit_draw(bytes);
+    return __builtin_expect(enough, 1);
+}
+
+/* Takes bytes out of the thread's credit or the budget; false: refused, nothing was taken. */
+static inline bool fba_credit_take(size_t bytes)
+{
+    return fba_pocket_take(bytes) || fba_credit_draw(bytes);
 }
 
 /* Puts bytes back; never fails. */
@@ -121,7 +133,8 @@ static inline void fba_credit_give(size_t bytes)
     bool open = fba_pocket_enter(mine);
     size_t credit = atomic_load_explicit(&mine->credit, memory_order_relaxed);
     size_t keep = atomic_load_explicit(&mine->keep, memory_order_relaxed);
-    bool fits = open && credit <= keep && bytes <= keep - credit;
+    /* Signed: a lowered budget may have left more in the pocket than it should keep. */
+    bool fits = open && (int64_t)bytes <= (int64_t)(keep - credit);
     if (__builtin_expect(fits, 1))
         atomic_store_explicit(&mine->credit, credit + bytes, memory_order_relaxed);
     fba_pocket_leave(mine);

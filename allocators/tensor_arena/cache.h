@@ -1,9 +1,9 @@
 /* What a thread has at hand: a short list of free blocks a size class, and its activation ring.
  *
  * A list's limit grows with the misses that it would have spared (as tcmalloc's do) and the limits
- * of one thread together stay within a budget: 128 KiB, or its share of 1/64 of the heap (2 MiB at most). A
- * thread's exit gives everything back; calls that a dying thread makes after that go without a
- * cache.
+ * of one thread together stay within a budget: 128 KiB, or its share of 1/64 of the heap (2 MiB at
+ * most). A thread's exit gives everything back; calls that a dying thread makes after that go
+ * without a cache.
  */
 #ifndef ALLOCATORS_TENSOR_ARENA_CACHE_H
 #define ALLOCATORS_TENSOR_ARENA_CACHE_H
@@ -38,7 +38,8 @@ void ta_cache_overflow(uint32_t class, void *block);
 /* Gives back the calling thread's lists. */
 void ta_cache_flush(void);
 /* In the child of a fork: the caches of the threads that are no more are forgotten; what was in
- * them is lost to the child (128 KiB a thread at most in a small process), since a list may be half written. */
+ * them is lost to the child (128 KiB a thread at most in a small process), since a list may be half
+ * written. */
 void ta_caches_forked(void);
 void ta_caches_lock(void);
 void ta_caches_unlock(void);

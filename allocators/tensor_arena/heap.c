@@ -1,8 +1,9 @@
 #include "tensor_arena/heap.h"
 
 #include "tensor_arena/os.h"
+#include "tensor_arena/runs.h"
 
-enum { LEAST_PURGE_PAGES = 16, HUGE_SHARE = 64, LOOKED_AT = 8, STRETCH_PAGES = 8 };
+enum { LOOKED_AT = 8, STRETCH_PAGES = 8 };
 
 struct ta_heap ta_heap;
 
@@ -17,233 +18,12 @@ int ta_heap_open(void)
     return ta_table_open(&heap->runs, sizeof(struct ta_run), TA_INDEX_LIMIT);
 }
 
-/* The map's words at both ends: neighbours and free() find the run by them. */
-static void mark(uint32_t index)
-{
-    const struct ta_run *run = ta_run_at(index);
-    uint32_t word = TA_WORD(run->kind, 0, index);
-    ta_region_mark(run->first, word);
-    ta_region_mark(run->first + run->pages - 1, word);
-}
-
-static uint32_t make(enum ta_area_id area, uint32_t first, uint32_t pages, enum ta_run_state state)
-{
-    uint32_t index = ta_table_take(&heap->runs);
-    if (index == 0)
-        return 0;
-    *ta_run_at(index) = (struct ta_run){.first = first,
-                                        .pages = pages,
-                                        .area = (uint8_t)area,
-                                        .state = (uint8_t)state,
-                                        .kind = TA_KIND_RUN};
-    mark(index);
-    return index;
-}
-
-static void link_oldest(uint32_t index)
-{
-    struct ta_run *run = ta_run_at(index);
-    run->older = 0;
-    run->newer = heap->oldest;
-    if (heap->oldest != 0)
-        ta_run_at(heap->oldest)->older = index;
-    else
-        heap->newest = index;
-    heap->oldest = index;
-}
-
-static void link_newest(uint32_t index)
-{
-    struct ta_run *run = ta_run_at(index);
-    run->newer = 0;
-    run->older = heap->newest;
-    if (heap->newest != 0)
-        ta_run_at(heap->newest)->newer = index;
-    else
-        heap->oldest = index;
-    heap->newest = index;
-}
-
-static void unlink_age(uint32_t index)
-{
-    const struct ta_run *run = ta_run_at(index);
-    if (run->older != 0)
-        ta_run_at(run->older)->newer = run->newer;
-    else
-        heap->oldest = run->newer;
-    if (run->newer != 0)
-        ta_run_at(run->newer)->older = run->older;
-    else
-        heap->newest = run->older;
-}
-
-static void shelve(uint32_t index)
-{
-    struct ta_run *run = ta_run_at(index);
-    ta_treap_insert(&heap->roots[run->area][run->state], index);
-    if (run->state == TA_RUN_DIRTY)
-        link_newest(index);
-}
-
-static void unshelve(uint32_t index)
-{
-    struct ta_run *run = ta_run_at(index);
-    ta_treap_remove(&heap->roots[run->area][run->state], index);
-    if (run->state == TA_RUN_DIRTY)
-        unlink_age(index);
-}
-
-/* The run at a page that is the end of one, when it is in that state; 0 otherwise. */
-static uint32_t neighbour(const struct ta_area *area, uint32_t page, enum ta_run_state state)
-{
-    if (page < area->begin || page >= area->frontier)
-        return 0;
-    uint32_t word = ta_region_word(page);
-    if (TA_WORD_KIND(word) != TA_KIND_RUN)
-        return 0;
-    uint32_t index = TA_WORD_INDEX(word);
-    return ta_run_at(index)->state == state ? index : 0;
-}
-
-/* Puts a run that is in no tree among the free ones of its state, merged with its neighbours. */
-static void settle(uint32_t index)
-{
-    struct ta_run *run = ta_run_at(index);
-    struct ta_area *area = &ta_region.areas[run->area];
-    uint32_t before = neighbour(area, run->first - 1, run->state);
-    if (before != 0) {
-        unshelve(before);
-        run->first = ta_run_at(before)->first;
-        run->pages += ta_run_at(before)->pages;
-        ta_table_give(&heap->runs, before);
-    }
-    uint32_t after = neighbour(area, run->first + run->pages, run->state);
-    if (after != 0) {
-        unshelve(after);
-        run->pages += ta_run_at(after)->pages;
-        ta_table_give(&heap->runs, after);
-    }
-    if (run->state == TA_RUN_CLEAN && run->first + run->pages == area->frontier) {
-        area->frontier = run->first;
-        ta_table_give(&heap->runs, index);
-        return;
-    }
-    mark(index);
-    shelve(index);
-}
-
-/* Cuts the pages from `keep` on off a run that is in no tree; the new run has the same state. 0: no
- * memory for it, nothing changed. */
-static uint32_t cut(uint32_t index, uint32_t keep)
-{
-    struct ta_run *run = ta_run_at(index);
-    uint32_t rest = make(run->area, run->first + keep, run->pages - keep, run->state);
-    if (rest == 0)
-        return 0;
-    run->pages = keep;
-    mark(index);
-    return rest;
-}
-
-/* How many pages of a dirty run may stay when `excess` are to go. */
-static uint32_t pages_to_keep(const struct ta_run *run, uint64_t excess)
-{
-    if (excess < LEAST_PURGE_PAGES)
-        excess = LEAST_PURGE_PAGES;
-    if (excess + LEAST_PURGE_PAGES >= run->pages)
-        return 0;
-    uint32_t keep = run->pages - (uint32_t)excess;
-    uint32_t end = run->first + keep;
-    if (heap->advised[end / TA_HUGE_PAGES] == 0)
-        return keep;
-    uint32_t inside = end % TA_HUGE_PAGES; /* a huge page goes whole or not at all */
-    return keep > inside ? keep - inside : 0;
-}
-
-/* Detaches the oldest dirty pages that are over the allowance; 0 = none. */
-static uint32_t take_excess(uint64_t allowed)
-{
-    if (heap->policy.dirty <= allowed || heap->oldest == 0 || heap->stuck)
-        return 0;
-    uint32_t index = heap->oldest;
-    unshelve(index);
-    uint32_t keep = pages_to_keep(ta_run_at(index), heap->policy.dirty - allowed);
-    uint32_t rest = keep == 0 ? 0 : cut(index, keep);
-    if (rest != 0) {
-        struct ta_run *run = ta_run_at(index);
-        ta_treap_insert(&heap->roots[run->area][run->state], index);
-        link_oldest(index);
-        index = rest;
-    }
-    ta_run_at(index)->state = TA_RUN_LEAVING;
-    return index;
-}
-
-/* Gives back what is over the allowance. The lock is held on entry and on return, but not during
- * the system call: a run that is leaving merges with nobody. */
-static void trim(bool all)
-{
-    uint64_t patience = all ? 0 : ta_policy_patience(&heap->policy);
-    if (heap->policy.dirty <= ta_policy_allowed(&heap->policy) + patience && !all)
-        return;
-    for (;;) {
-        uint32_t index = take_excess(all ? 0 : ta_policy_allowed(&heap->policy));
-        if (index == 0)
-            return;
-        struct ta_run *run = ta_run_at(index);
-        uint32_t pages = run->pages;
-        char *start = ta_region_address(run->first);
-        ta_policy_purge(&heap->policy, pages);
-        ta_unlock(&heap->lock);
-        bool gone = ta_os->purge(start, (size_t)pages << TA_PAGE_SHIFT) == 0;
-        ta_lock(&heap->lock);
-        run->state = gone ? TA_RUN_CLEAN : TA_RUN_DIRTY;
-        if (!gone) {
-            ta_policy_spill(&heap->policy, pages);
-            heap->stuck = true;
-        }
-        settle(index);
-    }
-}
-
 /* Everyone who changed the policy's numbers ends with this. */
 static void leave(void)
 {
-    trim(false);
+    ta_heap_trim(false);
     atomic_store_explicit(&heap->used_pages, heap->policy.used, memory_order_relaxed);
     ta_unlock(&heap->lock);
-}
-
-static void advise(uint32_t first, uint32_t end, bool wanted)
-{
-    char *start = ta_region_address(first);
-    (void)ta_os->huge(start, (size_t)(end - first) << TA_PAGE_SHIFT, wanted);
-    for (uint32_t page = first; page < end; page += TA_HUGE_PAGES)
-        heap->advised[page / TA_HUGE_PAGES] = wanted;
-}
-
-/* Asks for huge pages under the fresh pages first … end, which lie in free clean space that reaches
- * to `clean_end`. Returns the page up to which the first touch will bring memory in. */
-static uint32_t freshen(uint32_t first, uint32_t end, uint32_t clean_end)
-{
-    if (!heap->huge)
-        return end;
-    uint32_t inner = first + (TA_HUGE_PAGES - first % TA_HUGE_PAGES) % TA_HUGE_PAGES;
-    uint32_t last = end - end % TA_HUGE_PAGES;
-    for (uint32_t page = inner; page < last; page += TA_HUGE_PAGES) {
-        if (heap->advised[page / TA_HUGE_PAGES] == 0) {
-            advise(page, last, true);
-            break;
-        }
-    }
-    bool whole = last >= inner && last < end && last + TA_HUGE_PAGES <= clean_end;
-    if (!whole)
-        return end;
-    bool large = heap->policy.used >= (uint64_t)TA_HUGE_PAGES * HUGE_SHARE;
-    bool advised = heap->advised[last / TA_HUGE_PAGES] != 0;
-    if (advised != large)
-        advise(last, last + TA_HUGE_PAGES, large);
-    return large ? last + TA_HUGE_PAGES : end;
 }
 
 /* New pages at the frontier as one clean run in no tree; 0 = no memory. Takes along a clean run
@@ -256,7 +36,7 @@ static uint32_t grow(enum ta_area_id id, uint32_t pages, uint32_t align_pages)
     end = (end + TA_HUGE_PAGES - 1) / TA_HUGE_PAGES * TA_HUGE_PAGES;
     if (end > area->end || ta_region_commit(id, (uint32_t)end) != 0)
         return 0;
-    uint32_t index = make(id, area->frontier, (uint32_t)end - area->frontier, TA_RUN_CLEAN);
+    uint32_t index = ta_run_make(id, area->frontier, (uint32_t)end - area->frontier, TA_RUN_CLEAN);
     if (index != 0)
         area->frontier = (uint32_t)end;
     return index;
@@ -268,7 +48,7 @@ static uint32_t find_clean(enum ta_area_id area, uint32_t pages, uint32_t align_
     uint32_t index = ta_treap_fit(heap->roots[area][TA_RUN_CLEAN], pages + align_pages - 1);
     if (index == 0)
         return grow(area, pages, align_pages);
-    unshelve(index);
+    ta_run_unshelve(index);
     return index;
 }
 
@@ -277,14 +57,14 @@ static uint32_t find_clean(enum ta_area_id area, uint32_t pages, uint32_t align_
 static void put_back_clean(uint32_t rest, uint32_t spilled)
 {
     struct ta_run *run = ta_run_at(rest);
-    uint32_t cold = spilled == 0 || spilled == run->pages ? 0 : cut(rest, spilled);
+    uint32_t cold = spilled == 0 || spilled == run->pages ? 0 : ta_run_cut(rest, spilled);
     if (spilled != 0 && (cold != 0 || spilled == run->pages)) {
         run->state = TA_RUN_DIRTY;
         ta_policy_spill(&heap->policy, run->pages);
     }
     if (cold != 0)
-        settle(cold);
-    settle(rest);
+        ta_run_settle(cold);
+    ta_run_settle(rest);
 }
 
 /* Leaves the pages before a multiple of align_pages among the free. 0: no memory, all is free
@@ -295,11 +75,11 @@ static uint32_t align(uint32_t index, uint32_t align_pages)
     uint32_t skip = (align_pages - run->first % align_pages) % align_pages;
     if (skip == 0)
         return index;
-    uint32_t aligned = cut(index, skip);
+    uint32_t aligned = ta_run_cut(index, skip);
     uint8_t state = run->state;
     if (aligned != 0)
         ta_run_at(aligned)->state = TA_RUN_LEAVING; /* not to be merged with what is before it */
-    settle(index);
+    ta_run_settle(index);
     if (aligned != 0)
         ta_run_at(aligned)->state = state;
     return aligned;
@@ -313,20 +93,20 @@ static uint32_t carve(uint32_t index, uint32_t pages, uint32_t align_pages, bool
     if (index == 0)
         return 0;
     struct ta_run *run = ta_run_at(index);
-    uint32_t rest = run->pages == pages ? 0 : cut(index, pages);
+    uint32_t rest = run->pages == pages ? 0 : ta_run_cut(index, pages);
     if (run->pages != pages) {
-        settle(index);
+        ta_run_settle(index);
         return 0;
     }
     *fresh = run->state == TA_RUN_CLEAN;
     run->state = TA_RUN_USED;
     uint32_t end = run->first + pages;
     uint32_t clean_end = end + (rest == 0 ? 0 : ta_run_at(rest)->pages);
-    uint32_t warm = *fresh ? freshen(run->first, end, clean_end) : end;
+    uint32_t warm = *fresh ? ta_heap_freshen(run->first, end, clean_end) : end;
     if (rest != 0 && *fresh)
         put_back_clean(rest, warm - end);
     else if (rest != 0)
-        settle(rest);
+        ta_run_settle(rest);
     return index;
 }
 
@@ -334,7 +114,7 @@ static uint32_t carve(uint32_t index, uint32_t pages, uint32_t align_pages, bool
  * are. */
 static uint32_t room_before(const struct ta_run *run, uint32_t *clean)
 {
-    *clean = neighbour(&ta_region.areas[run->area], run->first - 1, TA_RUN_CLEAN);
+    *clean = ta_run_neighbour(&ta_region.areas[run->area], run->first - 1, TA_RUN_CLEAN);
     return *clean != 0 ? ta_run_at(*clean)->pages : 0;
 }
 
@@ -342,7 +122,7 @@ static uint32_t room_after(const struct ta_run *run, uint32_t *clean)
 {
     const struct ta_area *area = &ta_region.areas[run->area];
     uint32_t end = run->first + run->pages;
-    *clean = neighbour(area, end, TA_RUN_CLEAN);
+    *clean = ta_run_neighbour(area, end, TA_RUN_CLEAN);
     if (*clean != 0)
         return ta_run_at(*clean)->pages;
     return end == area->frontier ? area->end - end : 0;
@@ -371,20 +151,20 @@ static uint32_t take_before(uint32_t index, uint32_t wanted)
     uint32_t clean, there = room_before(run, &clean);
     if (there == 0 || wanted == 0)
         return 0;
-    unshelve(clean);
+    ta_run_unshelve(clean);
     uint32_t pages = wanted < there ? wanted : there;
-    uint32_t rest = pages == there ? clean : cut(clean, there - pages);
+    uint32_t rest = pages == there ? clean : ta_run_cut(clean, there - pages);
     if (rest == 0) {
-        settle(clean);
+        ta_run_settle(clean);
         return 0;
     }
     ta_run_at(rest)->state = TA_RUN_LEAVING;
     if (rest != clean)
-        settle(clean);
+        ta_run_settle(clean);
     run->first -= pages;
     run->pages += pages;
     ta_table_give(&heap->runs, rest);
-    mark(index);
+    ta_run_mark(index);
     return pages;
 }
 
@@ -399,11 +179,11 @@ static uint32_t absorb(uint32_t index, uint32_t wanted, uint32_t *fresh)
     if (end == area->frontier) {
         next = grow(run->area, wanted, 1);
     } else {
-        next = neighbour(area, end, TA_RUN_DIRTY);
+        next = ta_run_neighbour(area, end, TA_RUN_DIRTY);
         if (next == 0)
-            next = neighbour(area, end, TA_RUN_CLEAN);
+            next = ta_run_neighbour(area, end, TA_RUN_CLEAN);
         if (next != 0)
-            unshelve(next);
+            ta_run_unshelve(next);
     }
     if (next == 0)
         return 0;
@@ -413,7 +193,7 @@ static uint32_t absorb(uint32_t index, uint32_t wanted, uint32_t *fresh)
         return 0;
     ta_table_give(&heap->runs, next);
     run->pages += pages;
-    mark(index);
+    ta_run_mark(index);
     *fresh += clean ? pages : 0;
     return pages;
 }
@@ -426,7 +206,7 @@ static uint32_t stretch(enum ta_area_id area, uint32_t pages, uint32_t *fresh)
     if (index == 0)
         return 0;
     struct ta_run *run = ta_run_at(index);
-    unshelve(index);
+    ta_run_unshelve(index);
     run->state = TA_RUN_USED;
     *fresh = 0;
     while (run->pages < pages) {
@@ -439,7 +219,7 @@ static uint32_t stretch(enum ta_area_id area, uint32_t pages, uint32_t *fresh)
         return index;
     ta_policy_spill(&heap->policy, *fresh);
     run->state = TA_RUN_DIRTY;
-    settle(index);
+    ta_run_settle(index);
     return 0;
 }
 
@@ -452,7 +232,7 @@ static uint32_t obtain(enum ta_area_id area, uint32_t pages, uint32_t align_page
     if (index == 0 && align_pages == 1 && pages >= STRETCH_PAGES)
         index = stretch(area, pages, fresh);
     else if (index != 0)
-        unshelve(index);
+        ta_run_unshelve(index);
     if (index != 0 && ta_run_at(index)->state == TA_RUN_USED)
         return index;
     if (index == 0)
@@ -482,7 +262,7 @@ static void drop(uint32_t index)
     run->state = TA_RUN_DIRTY;
     run->kind = TA_KIND_RUN;
     ta_policy_drop(&heap->policy, run->pages);
-    settle(index);
+    ta_run_settle(index);
 }
 
 void ta_heap_give(uint32_t index)
@@ -495,7 +275,7 @@ void ta_heap_give(uint32_t index)
 
 static int shrink(uint32_t index, uint32_t pages)
 {
-    uint32_t rest = cut(index, pages);
+    uint32_t rest = ta_run_cut(index, pages);
     if (rest == 0)
         return -1;
     drop(rest);
@@ -534,6 +314,6 @@ void ta_heap_purge(void)
 {
     ta_lock(&heap->lock);
     heap->stuck = false;
-    trim(true);
+    ta_heap_trim(true);
     ta_unlock(&heap->lock);
 }

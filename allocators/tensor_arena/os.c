@@ -6,10 +6,6 @@
 #include <sys/sysinfo.h>
 #include <time.h>
 
-#ifndef MREMAP_DONTUNMAP
-#define MREMAP_DONTUNMAP 4
-#endif
-
 enum { ANONYMOUS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
 
 static void *map_with(size_t bytes, int protection)
@@ -57,14 +53,6 @@ static void *remap(void *start, size_t old_bytes, size_t new_bytes)
     return moved == MAP_FAILED ? NULL : moved;
 }
 
-static int move(void *from, void *to, size_t bytes)
-{
-    int saved = errno;
-    int flags = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
-    void *moved = mremap(from, bytes, bytes, flags, to);
-    return settle(moved == MAP_FAILED ? -1 : 0, saved);
-}
-
 static int purge(void *start, size_t bytes)
 {
     int saved = errno;
@@ -92,7 +80,6 @@ const struct ta_os ta_os_linux = {
     .map = map,
     .unmap = unmap,
     .remap = remap,
-    .move = move,
     .purge = purge,
     .huge = huge,
     .now_ns = now_ns,

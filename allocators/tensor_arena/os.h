@@ -20,9 +20,6 @@ struct ta_os {
     void (*unmap)(void *start, size_t bytes);
     /* Resizes what map() gave, moving it if need be; NULL leaves it as it was. */
     void *(*remap)(void *start, size_t old_bytes, size_t new_bytes);
-    /* Moves the pages of one committed range under another; the old range stays committed and reads
-     * as zeros. -1 when the kernel cannot (before Linux 5.7), with nothing changed. */
-    int (*move)(void *from, void *to, size_t bytes);
     /* Gives the pages back; they read as zeros afterwards. -1 where the kernel refuses (mlock). */
     int (*purge)(void *start, size_t bytes);
     /* Asks for huge pages, or for none; -1 where there are none, which nobody minds. */

@@ -144,5 +144,6 @@ void ta_policy_purge(struct ta_policy *policy, uint64_t pages)
 
 uint64_t ta_policy_patience(const struct ta_policy *policy)
 {
-    return policy->kind == TA_POLICY_NONE ? 0 : least(policy->used >> FLOOR_SHIFT, MOST_PATIENCE);
+    bool none = policy->kind == TA_POLICY_NONE || policy->limit == 0;
+    return none ? 0 : least(policy->used >> FLOOR_SHIFT, MOST_PATIENCE);
 }

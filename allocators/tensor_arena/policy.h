@@ -9,13 +9,15 @@
  * eighth of what it cost is added, up to 1/10 in all. Bound: peak footprint ≤ 1.1 × the peak of
  *    pages in use, and as a rule 1.016.
  * 2. The regret rule (ski rental). At first next to nothing is kept. Pages that were given back and
- *    had to be taken anew soon afterwards are regretted: so many more are kept from then on. A
- *    loop without pauses pays once for each page.
+ *    had to be taken anew soon afterwards are regretted: twice as many more are kept from then on.
+ *    A loop without pauses pays once for each page.
  * 3. The idle rule. Memory that lay idle longer than its page faults are worth (1 ms a MiB, at
- * least 10 ms) should have been given back: what was learnt is forgotten, and as the use falls
- * towards the level at which that pause began, the kept pages fall with it, so that they are gone
- * when the next pause begins. Giving back and taking anew costs 0.16 ms a MiB with huge pages, so
- * this rule may cost up to a sixth of one core, and no more.
+ * least 25 ms) should have been given back before. The bursts between such pauses are alike: as the
+ * use falls towards the level at which the last pause began, the kept pages fall with it, so that
+ * they are gone when the next begins. A burst that keeps regretting this goes by its regrets, half
+ *    of which the next pause forgets. Giving back and taking anew costs 0.16 ms a MiB with huge
+ *    pages, so the rule may cost up to a sixth of one core, and no more. What is still dirty when a
+ *    pause ends stays for the burst that begins: it is needed now, and its rent is paid.
  *
  * Under all of them a little stays, so that a boundary does not flutter: 8 pages and 1/256 of the
  * use, and from 128 MiB on the rest of a huge page.

@@ -90,8 +90,12 @@ int ta_region_commit(enum ta_area_id id, uint32_t end)
     if (end > wanted || commit_map(id, wanted) != 0)
         return -1;
     size_t bytes = (size_t)(wanted - area->committed) << TA_PAGE_SHIFT;
-    if (ta_os->commit(ta_region_address(area->committed), bytes) != 0)
+    char *start = ta_region_address(area->committed);
+    if (ta_os->commit(start, bytes) != 0)
         return -1;
+    /* Huge pages come where the heap asks for them, also on a system that gives them to everyone.
+     */
+    (void)ta_os->huge(start, bytes, false);
     area->committed = wanted;
     return 0;
 }

@@ -8,10 +8,9 @@
  * 3. An empty slab goes back to the page heap at once; the heap's policy decides what stays
  * resident.
  *
- * Waste: a quarter full at least while there is something to take from… the bound is Robson's: no
- * allocator that does not move blocks does better than log2(largest/smallest), here within a class
- * 1, so a class holds at most the most blocks it ever held. One lock a class; order: class, then
- * heap.
+ * Waste: a class never has more slots than the most of its blocks that ever lived at once, plus
+ * one slab: for one size, holes are always reused (the case in which Robson's bound is 1). One lock
+ * a class; order: class, then heap.
  */
 #ifndef ALLOCATORS_TENSOR_ARENA_SLAB_H
 #define ALLOCATORS_TENSOR_ARENA_SLAB_H

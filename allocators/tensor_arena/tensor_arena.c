@@ -12,12 +12,12 @@
  *     page fault instead of 512, a tenth of the time a MiB.
  *  5. A scope's memory is bump-allocated and goes as a whole (scope.h).
  *
- * Bound on waste: footprint ≤ 65/64 of the peak of pages in use + 2 MiB. Of the pages in use,
- * rounding takes less than 1/16 and on average 1/32 above 512 B, less than 16 B below; page tails
- * less than a page a block above 32 KiB; thread caches 1/256 of the heap or 32 KiB a thread; what
- * slabs have free is bounded by Robson ("Bounds for some functions concerning dynamic storage
- * allocation", 1974), which for one size is nothing beyond that class's own peak. Records: 4 B a
- * page, 104 B a slab, 32 B a run.
+ * Bound on waste: footprint ≤ 65/64 of the peak of pages in use (at worst 1.1, see policy.h) + 2
+ * MiB. Of the pages in use, rounding takes less than 1/16 and on average 1/32 above 512 B, less
+ * than 16 B below; page tails less than a page a block above 32 KiB; thread caches 1/64 of the heap
+ * or 128 KiB a thread; what slabs have free is no more than a class's own peak (Robson, "Bounds for
+ * some functions concerning dynamic storage allocation", 1974). Records: 4 B a page, 96 B a slab,
+ * 32 B a run.
  *
  * After: Bonwick's slabs (1994), the page heaps of tcmalloc and jemalloc, and the article whose
  * ladder, direct mapping and ring it makes measurable (FRAGBENCH_TENSOR_ARENA_LADDER=coarse,

@@ -94,6 +94,16 @@ static __attribute__((noinline)) void *timed_realloc(struct fb_actor *actor, voi
     count_rarely(&actor->replay->alloc_latency[fb_latency_bucket(end - begin)], 1);
     return block;
 }
+/* A scope's allocation is a call like any other: its latency counts. */
+static __attribute__((noinline)) void *
+timed_scope_call(struct fb_actor *actor, const struct fb_trace_class *class, size_t size)
+{
+    uint64_t begin = fb_clock_ticks();
+    void *block = fb_block_hide(fragbench_scope_alloc(size, class->align));
+    uint64_t end = fb_clock_ticks();
+    count_rarely(&actor->replay->alloc_latency[fb_latency_bucket(end - begin)], 1);
+    return block;
+}
 /* NOLINTEND(clang-analyzer-unix.Malloc) */
 
 static __attribute__((noinline)) void timed_free(struct fb_actor *actor, void *block)
@@ -148,7 +158,9 @@ INLINE void *call(const struct hot *hot, const struct fb_trace_class *class, con
     if (variant.null)
         return NULL_BLOCK;
     if (__builtin_expect((op->flags & FB_OP_FLAG_SCOPE) != 0 && hot->actor->replay->scopes, false))
-        return fb_block_hide(fragbench_scope_alloc(op->arg, class->align));
+        return is_timed(hot->actor, variant)
+                   ? timed_scope_call(hot->actor, class, op->arg)
+                   : fb_block_hide(fragbench_scope_alloc(op->arg, class->align));
     return is_timed(hot->actor, variant) ? timed_call(hot->actor, class, op->arg)
                                          : fb_block_call(class, op->arg);
 }
