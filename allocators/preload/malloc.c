@@ -72,12 +72,12 @@ static inline void *allocate(size_t size, size_t align)
 
 /* libc's headers name these parameters with underscores of their own. */
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
-FBA_EXPORT void *malloc(size_t size)
+FBA_EXPORT __attribute__((flatten)) void *malloc(size_t size)
 {
     return allocate(size, MIN_ALIGN);
 }
 
-FBA_EXPORT void free(void *block)
+FBA_EXPORT __attribute__((flatten)) void free(void *block)
 {
     if (LIKELY(block != NULL))
         fba_release(block);
