@@ -8,6 +8,7 @@
 #include "fragbench/stats.h"
 #include "preload/contract.h"
 
+#include <malloc.h>
 #include <string.h>
 
 FBA_EXPORT void fragbench_budgeted_set(size_t budget)
@@ -59,6 +60,15 @@ fragbench_budgeted_on_soft_limit(size_t limit, fragbench_budgeted_callback *call
 {
     fba_open();
     fba_shortage_set_soft(limit, callback, context);
+}
+
+/* Gives back what the allocator behind this one can, under the name that programs know. Without it
+ * libc's own would answer, whoever allocates. 1: something may have been given back, as in libc. */
+FBA_EXPORT int malloc_trim(size_t pad)
+{
+    (void)pad;
+    fba_open();
+    return fba_budgeted_purge() ? 1 : 0;
 }
 
 void fba_budgeted_say_soft(size_t used, size_t limit, void *context)

@@ -160,18 +160,19 @@ static void *attempt(struct request request, bool *refused)
     return settle(inner_allocate(request), request.size, request.size, refused);
 }
 
-static bool purge(void)
+bool fba_budgeted_purge(void)
 {
-    if (state.inner.purge == NULL)
+    const struct fba_inner *inner = fba_inner();
+    if (inner == NULL || inner->purge == NULL)
         return false;
-    state.inner.purge();
+    inner->purge();
     fba_shortage_note_purge();
     return true;
 }
 
 static bool purge_and_count(void)
 {
-    if (!fba_footprint_purge_may_help() || !purge())
+    if (!fba_footprint_purge_may_help() || !fba_budgeted_purge())
         return false;
     bool kept = fba_footprint_census();
     fba_footprint_note_purged();
@@ -208,7 +209,7 @@ static void *attempt_footprint(struct request request, bool *refused)
 static void purge_charged(void)
 {
     if (fba_shortage_begins())
-        (void)purge();
+        (void)fba_budgeted_purge();
 }
 
 static __attribute__((noinline, cold)) void *try_again(struct request request)
@@ -281,7 +282,7 @@ void *fba_allocate_zeroed(size_t size)
     return allocate((struct request){.size = at_least(size), .zeroed = true});
 }
 
-static void release_footprint(void *block, size_t usable)
+static __attribute__((noinline)) void release_footprint(void *block, size_t usable)
 {
     fba_footprint_dismiss(block, usable);
     state.inner.free(block);

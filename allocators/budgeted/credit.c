@@ -243,7 +243,7 @@ static bool draw_batch_guarded(size_t bytes, int64_t *left)
     return drawn;
 }
 
-bool fba_credit_draw(size_t bytes)
+__attribute__((noinline)) bool fba_credit_draw(size_t bytes)
 {
     int64_t left;
     enlist();
@@ -296,7 +296,7 @@ static size_t skim_pocket(void)
     return surplus;
 }
 
-void fba_credit_return(size_t bytes)
+__attribute__((noinline)) void fba_credit_return(size_t bytes)
 {
     enlist();
     int64_t back = (int64_t)(bytes + skim_pocket());

@@ -26,6 +26,14 @@
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define MIN_ALIGN ((size_t)16)
 
+/* An allocator whose fast path is short and whose slow ones are marked noinline may define
+ * FBA_FLATTEN: malloc and free become one function with it. */
+#ifdef FBA_FLATTEN
+#define FBA_FLAT __attribute__((flatten))
+#else
+#define FBA_FLAT
+#endif
+
 static struct {
     _Atomic bool open;
 } family;
@@ -72,12 +80,12 @@ static inline void *allocate(size_t size, size_t align)
 
 /* libc's headers name these parameters with underscores of their own. */
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
-FBA_EXPORT __attribute__((flatten)) void *malloc(size_t size)
+FBA_EXPORT FBA_FLAT void *malloc(size_t size)
 {
     return allocate(size, MIN_ALIGN);
 }
 
-FBA_EXPORT __attribute__((flatten)) void free(void *block)
+FBA_EXPORT FBA_FLAT void free(void *block)
 {
     if (LIKELY(block != NULL))
         fba_release(block);

@@ -28,7 +28,14 @@ static uint32_t size_of(uint32_t class)
     return (32U << step / 16) * (17 + step % 16);
 }
 
-/* The fewest pages whose rest is small, within what one slab may have. */
+/* What so many pages leave over behind the last slot. */
+static uint32_t rest_of(uint32_t pages, uint32_t size)
+{
+    return pages * (uint32_t)TA_PAGE % size;
+}
+
+/* The most pages up to SLAB_BYTES that leave little over; else up to twice as many; else those that
+ * leave the smallest share. */
 static uint32_t pages_of(uint32_t size)
 {
     uint32_t page = (uint32_t)TA_PAGE;
@@ -36,12 +43,12 @@ static uint32_t pages_of(uint32_t size)
     uint32_t fewest = (size * FEWEST_SLOTS + page - 1) / page;
     uint32_t limit = most / page > fewest ? most / page : fewest;
     uint32_t best = limit;
-    for (uint32_t pages = limit; pages >= fewest; pages--) {
-        uint32_t rest = pages * page % size;
-        if ((uint64_t)rest * best < (uint64_t)(best * page % size) * pages)
+    for (uint32_t i = 0; i <= 2 * limit - fewest; i++) {
+        uint32_t pages = i <= limit - fewest ? limit - i : fewest + i;
+        if ((uint64_t)rest_of(pages, size) * best < (uint64_t)rest_of(best, size) * pages)
             best = pages;
-        if (rest * TAIL_SHARE <= pages * page)
-            return pages;
+        if (rest_of(best, size) * TAIL_SHARE <= best * page)
+            break;
     }
     return best;
 }

@@ -109,7 +109,7 @@ void *ta_direct_take(size_t size, size_t align)
     if (start == NULL)
         return NULL;
     if (bytes >= huge)
-        (void)ta_os->huge(start, bytes - bytes % huge, true);
+        (void)ta_os->huge(start, bytes, true); /* all of it: mremap takes no two mappings at once */
     ta_lock(&direct.lock);
     bool room = make_room();
     if (room)

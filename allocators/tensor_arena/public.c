@@ -24,15 +24,25 @@ static struct ta_ring *ring_of_thread(void)
     return cache != NULL ? &cache->ring : NULL;
 }
 
+/* Scopes of this thread that began without a ring (no memory for one): all that is asked for in
+ * them is refused, since malloc's memory would never be freed there. */
+static __thread uint32_t barren;
+
 FBA_EXPORT void fragbench_scope_begin(void)
 {
-    struct ta_ring *ring = ring_of_thread();
+    struct ta_ring *ring = barren == 0 ? ring_of_thread() : NULL;
     if (ring != NULL)
         ta_ring_begin(ring);
+    else
+        barren++;
 }
 
 FBA_EXPORT void fragbench_scope_end(void)
 {
+    if (barren != 0) {
+        barren--;
+        return;
+    }
     struct ta_ring *ring = ring_of_thread();
     if (ring == NULL || ring->depth == 0)
         return;
@@ -52,7 +62,7 @@ FBA_EXPORT void *fragbench_scope_alloc(size_t size, size_t align)
 {
     struct ta_ring *ring = ring_of_thread();
     bool is_power = (align & (align - 1)) == 0;
-    if (size > PTRDIFF_MAX - ALIGN || align > PTRDIFF_MAX / 2 || !is_power)
+    if (barren != 0 || size > PTRDIFF_MAX - ALIGN || align > PTRDIFF_MAX / 2 || !is_power)
         return refuse();
     if (ring == NULL || ring->depth == 0) {
         void *block = fba_allocate(size != 0 ? size : 1, align > 16 ? align : 16);

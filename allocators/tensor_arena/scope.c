@@ -55,7 +55,7 @@ static int chain(struct ta_ring *ring, size_t bytes, size_t align)
     uint64_t pages = ((uint64_t)bytes + TA_PAGE - 1) >> TA_PAGE_SHIFT;
     uint32_t align_pages = align > TA_PAGE ? (uint32_t)(align >> TA_PAGE_SHIFT) : 1;
     bool zeroed;
-    if (pages >= UINT32_C(1) << 30)
+    if (pages >= UINT32_C(1) << 30 || align_pages > TA_HUGE_PAGES)
         return -1;
     if (pages < STEP_PAGES)
         pages = STEP_PAGES;

@@ -58,14 +58,16 @@ FBA_EXPORT void *fragbench_ring_alloc(struct fragbench_ring *ring, size_t count,
     size_t total;
     if (__builtin_mul_overflow(count, size, &total) || total > ring->capacity)
         return refuse();
-    total = (total + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    size_t rounded = (total + ALIGN - 1) & ~(size_t)(ALIGN - 1), next;
     size_t used = atomic_load_explicit(&ring->used, memory_order_relaxed);
     do {
-        if (total > ring->capacity - used)
+        size_t left = ring->capacity - used;
+        if (total > left)
             return refuse();
-    } while (!atomic_compare_exchange_weak_explicit(&ring->used, &used, used + total,
-                                                    memory_order_acquire, memory_order_relaxed));
-    raise_peak(ring, used + total);
+        next = used + (rounded < left ? rounded : left);
+    } while (!atomic_compare_exchange_weak_explicit(&ring->used, &used, next, memory_order_acquire,
+                                                    memory_order_relaxed));
+    raise_peak(ring, next);
     return ring->memory + used;
 }
 

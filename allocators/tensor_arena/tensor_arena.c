@@ -42,7 +42,7 @@ static void *allocate_pages(size_t size, size_t align, bool *zeroed)
     size_t pages = (size + TA_PAGE - 1) >> TA_PAGE_SHIFT;
     size_t align_pages = align > TA_PAGE ? align >> TA_PAGE_SHIFT : 1;
     enum ta_area_id area = size >= ta_arena.large ? TA_AREA_LARGE : TA_AREA_SMALL;
-    if (size < ta_arena.direct && pages < UINT32_C(1) << 30 && align_pages < UINT32_C(1) << 30) {
+    if (size < ta_arena.direct && pages < UINT32_C(1) << 30 && align_pages <= TA_HUGE_PAGES) {
         uint32_t run = ta_heap_take(area, (uint32_t)pages, (uint32_t)align_pages, zeroed);
         if (run != 0)
             return ta_region_address(ta_run_at(run)->first);

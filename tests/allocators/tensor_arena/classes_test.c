@@ -55,8 +55,8 @@ static void slabs_waste_little_and_slots_are_found(void **state)
         const struct ta_class *class = &ta_classes[i];
         size_t bytes = class->pages * TA_PAGE;
         assert_in_range(class->slots, 8, TA_SLAB_SLOTS);
-        assert_true(class->slots * (size_t)class->size <= bytes);
-        assert_true((bytes - class->slots * (size_t)class->size) * 32 <= bytes);
+        assert_true(class->slots * (size_t) class->size <= bytes);
+        assert_true((bytes - class->slots * (size_t) class->size) * 32 <= bytes);
         for (uint64_t slot = 0; slot < class->slots; slot++)
             assert_int_equal(slot * class->size * class->reciprocal >> 32, slot);
     }
@@ -68,12 +68,8 @@ static void the_coarse_ladder_is_the_articles(void **state)
     (void)state;
     static const struct {
         size_t size, rounded;
-    } rows[] = {{4096, 4096},
-                {4097, 16384},
-                {16385, 65536},
-                {65537, 262144},
-                {262145, 1048576},
-                {1048576, 1048576}};
+    } rows[] = {{4096, 4096},    {4097, 16384},     {16385, 65536},
+                {65537, 262144}, {262145, 1048576}, {1048576, 1048576}};
     ta_classes_open(true);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         uint32_t class = ta_class_of(rows[i].size, 64);

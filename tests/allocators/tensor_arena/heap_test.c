@@ -1,4 +1,5 @@
-/* The page heap: placement, merging, stretching, giving back; and a model that watches every page. */
+/* The page heap: placement, merging, stretching, giving back; and a model that watches every page.
+ */
 #include "rig.h"
 
 #include "allocators/preload/contract.h"
@@ -61,8 +62,8 @@ static void the_smallest_lowest_dirty_run_is_taken(void **state)
         ta_heap_give(runs[i]);
 }
 
-/* No dirty run is long enough: the largest is stretched over the clean pages behind it, so that only
- * the difference is fresh. */
+/* No dirty run is long enough: the largest is stretched over the clean pages behind it, so that
+ * only the difference is fresh. */
 static void a_dirty_run_is_stretched(void **state)
 {
     (void)state;
@@ -119,8 +120,8 @@ static void alignment_costs_no_memory(void **state)
     (void)state;
     bool zeroed;
     uint32_t pin = take(3);
-    uint32_t run = ta_heap_take(TA_AREA_SMALL, 100, 1024, &zeroed);
-    assert_int_equal((uintptr_t)ta_region_address(ta_run_at(run)->first) % (1024 * TA_PAGE), 0);
+    uint32_t run = ta_heap_take(TA_AREA_SMALL, 100, TA_HUGE_PAGES, &zeroed);
+    assert_int_equal((uintptr_t)ta_region_address(ta_run_at(run)->first) % (2 * MIB), 0);
     assert_true(zeroed);
     assert_int_equal(ta_heap.policy.used, 103);
     assert_int_equal(ta_heap.policy.dirty, 0);
@@ -128,8 +129,8 @@ static void alignment_costs_no_memory(void **state)
     ta_heap_give(pin);
 }
 
-/* Huge pages where they are filled; the last is left to small ones in a small heap, and in a large one its
- * rest is dirty. */
+/* Huge pages where they are filled; the last is left to small ones in a small heap, and in a large
+ * one its rest is dirty. */
 static void huge_pages_are_asked_for_where_they_are_filled(void **state)
 {
     (void)state;

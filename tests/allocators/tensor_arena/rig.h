@@ -15,7 +15,7 @@
 
 struct rig {
     uint64_t now_ns;
-    bool armed;       /* the calls after the first `pass` fail, `fail` of them */
+    bool armed; /* the calls after the first `pass` fail, `fail` of them */
     unsigned pass, fail, failed;
     uint64_t purged_bytes, huge_bytes, mapped_bytes;
 };
