@@ -19,9 +19,9 @@ struct fb_contender {
     char *path; /* absolute path of the library to preload, symlinks resolved; NULL: nothing to
                    preload */
     const struct fb_backend *inner; /* of NAME+INNER; NULL: libc's, where one is wrapped */
-    char *inner_path; /* preloaded behind path; NULL: nothing, libc's is wrapped */
-    char *version;    /* "5.3.0-1" (package) or from the library; "" unknown */
-    char *sha256;     /* of the library; "" for libc-null */
+    char *inner_path;               /* preloaded behind path; NULL: nothing, libc's is wrapped */
+    char *version;                  /* "5.3.0-1" (package) or from the library; "" unknown */
+    char *sha256;                   /* of the library; "" for libc-null */
     struct fb_setting *tunables;
     size_t tunable_count;
     struct fb_setting
