@@ -430,7 +430,8 @@ size_t fba_budgeted_inner_failed(void)
 
 void fba_fork_prepare(void)
 {
-    fba_credit_fork_prepare();
+    fba_shortage_fork_prepare();
+    fba_credit_fork_prepare(); /* before the blocks, as in a census */
     fba_blocks_fork_prepare();
 }
 
@@ -438,10 +439,12 @@ void fba_fork_parent(void)
 {
     fba_blocks_fork_done();
     fba_credit_fork_parent();
+    fba_shortage_fork_done();
 }
 
 void fba_fork_child(void)
 {
     fba_blocks_fork_done();
     fba_credit_fork_child();
+    fba_shortage_fork_done();
 }

@@ -38,8 +38,11 @@ static bool serve(struct cache *cache, size_t bytes)
         return false; /* "try again later", and the service lives on */
     memset(buffer, 1, bytes);
     free(buffer);
-    if (cache->used < CACHE_SLOTS && (cache->slots[cache->used] = malloc(1 * MIB)) != NULL)
-        cache->used++;
+    void *result = malloc(1 * MIB); /* may call drop_cache(): look at the cache after it only */
+    if (result != NULL && cache->used < CACHE_SLOTS)
+        cache->slots[cache->used++] = result;
+    else
+        free(result);
     return true;
 }
 

@@ -133,6 +133,16 @@ void fba_shortage_refuse(size_t size)
     warn(size, refused - atomic_exchange(&state.warned_refused, refused));
 }
 
+void fba_shortage_fork_prepare(void)
+{
+    (void)pthread_mutex_lock(&state.lock);
+}
+
+void fba_shortage_fork_done(void)
+{
+    (void)pthread_mutex_unlock(&state.lock);
+}
+
 void fba_shortage_figures(struct fba_shortage_figures *out)
 {
     *out = (struct fba_shortage_figures){

@@ -22,6 +22,9 @@ void fba_shortage_note_purge(void);
 /* Counts a refusal of `size` bytes and says so on descriptor 2, at most every 10 s. */
 void fba_shortage_refuse(size_t size);
 
+void fba_shortage_fork_prepare(void);
+void fba_shortage_fork_done(void);
+
 struct fba_shortage_figures {
     size_t refused, purges, soft_calls;
 };
