@@ -54,7 +54,9 @@ int fb_execute_save(struct fb_execution *run, bool last, struct fb_error *err)
 {
     if (fb_store_write_result(run->folder, &run->result, err) != 0)
         return -1;
-    return fb_folder_export(run->options, &run->result, last, err);
+    const struct fb_document_set set = {"", run->folder, &run->result};
+    const struct fb_document document = {&set, 1, false, &run->findings};
+    return fb_folder_export(run->options, &document, last, err);
 }
 
 static unsigned cpus_allowed(void)

@@ -7,6 +7,7 @@
 #include "commands/progress.h"
 #include "commands/trace_file.h"
 #include "harness/contender.h"
+#include "metrics/finding.h"
 #include "result/record.h"
 
 struct fb_execution {
@@ -15,6 +16,7 @@ struct fb_execution {
     struct fb_contenders contenders;
     struct fb_contenders null; /* the calibration contender of the timing pass */
     struct fb_result result;
+    struct fb_findings findings; /* what the gates say of the result */
     char *folder;
     struct fb_progress progress;
 };

@@ -83,7 +83,7 @@ static int write_through(const char *file, const struct fb_buf *text, bool last,
     return 0;
 }
 
-static int export_to(const struct fb_export_request *request, const struct fb_result *result,
+static int export_to(const struct fb_export_request *request, const struct fb_document *document,
                      bool last, struct fb_error *err)
 {
     struct stat target;
@@ -92,7 +92,7 @@ static int export_to(const struct fb_export_request *request, const struct fb_re
     char resolved[PATH_MAX];
     struct fb_buf text;
     fb_buf_init(&text, EXPORT_CAP_BYTES);
-    request->format->render(result, &text);
+    request->format->render(document, &text);
     int status = 0;
     if (special)
         status = write_through(request->file, &text, last, err);
@@ -104,12 +104,12 @@ static int export_to(const struct fb_export_request *request, const struct fb_re
     return status;
 }
 
-int fb_folder_export(const struct fb_run_options *options, const struct fb_result *result,
+int fb_folder_export(const struct fb_run_options *options, const struct fb_document *document,
                      bool last, struct fb_error *err)
 {
     for (size_t i = 0; i < options->export_count; i++) {
         const struct fb_export_request *request = &options->exports[i];
-        if (strcmp(request->file, "-") != 0 && export_to(request, result, last, err) != 0)
+        if (strcmp(request->file, "-") != 0 && export_to(request, document, last, err) != 0)
             return -1;
     }
     return 0;

@@ -4,6 +4,7 @@
 
 #include "commands/options.h"
 #include "commands/plan.h"
+#include "report/document.h"
 #include "result/record.h"
 
 /* The folder that results go to: options->output, else results/<workload>-<UTC> with a number
@@ -16,7 +17,7 @@ char *fb_folder_link_latest(const char *folder);
 
 /* Writes every document of --export that goes to a file. Devices and pipes are only opened until
  * `last`: they cannot be rewritten. IO errors name the file. */
-int fb_folder_export(const struct fb_run_options *options, const struct fb_result *result,
+int fb_folder_export(const struct fb_run_options *options, const struct fb_document *document,
                      bool last, struct fb_error *err) FB_MUST_USE;
 
 /* The document for stdout, or NULL when none goes there. */

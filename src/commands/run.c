@@ -154,7 +154,9 @@ static void print_documents(const struct fb_execution *run)
         fb_message_text(text.text);
         fb_buf_deinit(&text);
         fb_buf_init(&text, TEXT_CAP_BYTES);
-        export->render(&run->result, &text);
+        const struct fb_document_set set = {"", run->folder, &run->result};
+        const struct fb_document document = {&set, 1, false, &run->findings};
+        export->render(&document, &text);
     }
     (void)fwrite(text.text, 1, text.length, stdout);
     fb_buf_deinit(&text);
@@ -187,6 +189,7 @@ static void run_deinit(struct fb_execution *run)
     fb_plan_deinit(&run->plan);
     fb_contenders_deinit(&run->contenders);
     fb_contenders_deinit(&run->null);
+    fb_findings_deinit(&run->findings);
     fb_result_deinit(&run->result);
     free(run->folder);
 }

@@ -15,11 +15,13 @@
 #include <unistd.h>
 
 /* level: FB_FINDING_*; text and advice are taken (advice may be NULL). */
-static void add(struct fb_findings *out, int level, const char *topic, char *text, char *advice)
+static void add(struct fb_doctor_findings *out, int level, const char *topic, char *text,
+                char *advice)
 {
     out->items = fb_realloc(out->items, out->count + 1, sizeof *out->items);
-    struct fb_finding *finding = &out->items[out->count++];
-    *finding = (struct fb_finding){.topic = fb_strdup(topic), .text = text, .advice = advice};
+    struct fb_doctor_finding *finding = &out->items[out->count++];
+    *finding =
+        (struct fb_doctor_finding){.topic = fb_strdup(topic), .text = text, .advice = advice};
     finding->level = level == FB_FINDING_OK     ? FB_FINDING_OK
                      : level == FB_FINDING_NOTE ? FB_FINDING_NOTE
                                                 : FB_FINDING_PROBLEM;
@@ -46,7 +48,7 @@ static const struct {
      "not there (Linux 6.18 has it): on a system set to always, cells run with THP off", NULL},
 };
 
-static void check_probes(struct fb_findings *out)
+static void check_probes(struct fb_doctor_findings *out)
 {
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
         bool yes = probes[i].probe();
@@ -57,7 +59,7 @@ static void check_probes(struct fb_findings *out)
     }
 }
 
-static void check_statm(struct fb_findings *out)
+static void check_statm(struct fb_doctor_findings *out)
 {
     uint64_t worst;
     if (fb_probe_statm(&worst))
@@ -69,7 +71,7 @@ static void check_statm(struct fb_findings *out)
             fb_strdup("Linux 6.17 and later count exactly"));
 }
 
-static void check_thp(struct fb_findings *out)
+static void check_thp(struct fb_doctor_findings *out)
 {
     char word[32];
     const char *enabled = fb_thp_enabled(word, sizeof word);
@@ -80,7 +82,7 @@ static void check_thp(struct fb_findings *out)
         always ? fb_strdup("--thp always measures what the system does") : NULL);
 }
 
-static void check_memory(struct fb_findings *out)
+static void check_memory(struct fb_doctor_findings *out)
 {
     struct fb_host host;
     char size[32], available[32];
@@ -112,7 +114,7 @@ static void check_memory(struct fb_findings *out)
     fb_host_deinit(&host);
 }
 
-static void check_limits(struct fb_findings *out)
+static void check_limits(struct fb_doctor_findings *out)
 {
     char text[256];
     if (fb_proc_read("/proc/sys/vm/max_map_count", text, sizeof text, NULL) == 0) {
@@ -143,7 +145,7 @@ static bool is_in_path(const char *program)
     return found;
 }
 
-static void check_gnuplot(struct fb_findings *out)
+static void check_gnuplot(struct fb_doctor_findings *out)
 {
     if (is_in_path("gnuplot"))
         add(out, FB_FINDING_OK, "gnuplot", fb_strdup("found"), NULL);
@@ -153,7 +155,7 @@ static void check_gnuplot(struct fb_findings *out)
 }
 
 /* One small run of the contender: does its library really answer, does the clock reach it? */
-static void check_contender(struct fb_findings *out, const struct fb_contender *contender)
+static void check_contender(struct fb_doctor_findings *out, const struct fb_contender *contender)
 {
     struct fb_exercise seen;
     struct fb_error err = {0};
@@ -180,7 +182,7 @@ static void check_contender(struct fb_findings *out, const struct fb_contender *
     fb_exercise_deinit(&seen);
 }
 
-static void check_contenders(struct fb_findings *out)
+static void check_contenders(struct fb_doctor_findings *out)
 {
     static const char *const all[] = {"all"};
     struct fb_contenders contenders;
@@ -200,9 +202,9 @@ static void check_contenders(struct fb_findings *out)
     fb_contenders_deinit(&contenders);
 }
 
-void fb_doctor(struct fb_findings *out)
+void fb_doctor(struct fb_doctor_findings *out)
 {
-    *out = (struct fb_findings){0};
+    *out = (struct fb_doctor_findings){0};
     check_statm(out);
     check_probes(out);
     check_thp(out);
@@ -212,7 +214,7 @@ void fb_doctor(struct fb_findings *out)
     check_contenders(out);
 }
 
-void fb_findings_deinit(struct fb_findings *findings)
+void fb_doctor_findings_deinit(struct fb_doctor_findings *findings)
 {
     for (size_t i = 0; i < findings->count; i++) {
         free(findings->items[i].topic);
@@ -220,5 +222,5 @@ void fb_findings_deinit(struct fb_findings *findings)
         free(findings->items[i].advice);
     }
     free(findings->items);
-    *findings = (struct fb_findings){0};
+    *findings = (struct fb_doctor_findings){0};
 }

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void render_text(const struct fb_result *result, struct fb_buf *out)
+static void render_text(const struct fb_document *document, struct fb_buf *out)
 {
     const struct fb_table_options options = {.color = false, .width = 0};
-    fb_table_render(result, &options, out);
+    fb_table_render(document->sets[0].result, &options, out);
 }
 
-static void render_json(const struct fb_result *result, struct fb_buf *out)
+static void render_json(const struct fb_document *document, struct fb_buf *out)
 {
-    char *text = fb_store_text(result);
+    char *text = fb_store_text(document->sets[0].result);
     fb_buf_adds(out, text);
     free(text);
 }

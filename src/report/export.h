@@ -1,14 +1,14 @@
-/* Documents from a result, one table of formats: text, csv, json, markdown. */
+/* Documents from results and what was judged, one table of formats. */
 #ifndef FB_REPORT_EXPORT_H
 #define FB_REPORT_EXPORT_H
 
 #include "base/buf.h"
-#include "result/record.h"
+#include "report/document.h"
 
 struct fb_export {
     const char *name;
     const char *help;
-    void (*render)(const struct fb_result *result, struct fb_buf *out);
+    void (*render)(const struct fb_document *document, struct fb_buf *out);
 };
 
 extern const struct fb_export fb_exports[];

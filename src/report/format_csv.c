@@ -59,8 +59,9 @@ static void add_header(struct fb_buf *out)
     fb_buf_adds(out, "\n");
 }
 
-void fb_format_csv(const struct fb_result *result, struct fb_buf *out)
+void fb_format_csv(const struct fb_document *document, struct fb_buf *out)
 {
+    const struct fb_result *result = document->sets[0].result;
     add_header(out);
     for (size_t i = 0; i < result->cell_count; i++) {
         const struct fb_cell *cell = &result->cells[i];

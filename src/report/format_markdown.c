@@ -74,8 +74,9 @@ static void add_group(const struct fb_result *result, struct fb_group *group, st
     fb_grid_deinit(&grid);
 }
 
-void fb_format_markdown(const struct fb_result *result, struct fb_buf *out)
+void fb_format_markdown(const struct fb_document *document, struct fb_buf *out)
 {
+    const struct fb_result *result = document->sets[0].result;
     struct fb_groups groups;
     fb_groups_init(&groups, result);
     for (size_t i = 0; i < groups.count; i++)

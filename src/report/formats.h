@@ -3,9 +3,9 @@
 #define FB_REPORT_FORMATS_H
 
 #include "base/buf.h"
-#include "result/record.h"
+#include "report/document.h"
 
-void fb_format_csv(const struct fb_result *result, struct fb_buf *out);
-void fb_format_markdown(const struct fb_result *result, struct fb_buf *out);
+void fb_format_csv(const struct fb_document *document, struct fb_buf *out);
+void fb_format_markdown(const struct fb_document *document, struct fb_buf *out);
 
 #endif

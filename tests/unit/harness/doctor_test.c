@@ -40,7 +40,8 @@ static void statm_is_never_off_by_more_than_its_batches(void **state)
     assert_true(worst <= 4096);
 }
 
-static const struct fb_finding *finding_of(const struct fb_findings *findings, const char *topic)
+static const struct fb_doctor_finding *finding_of(const struct fb_doctor_findings *findings,
+                                                  const char *topic)
 {
     for (size_t i = 0; i < findings->count; i++)
         if (strcmp(findings->items[i].topic, topic) == 0)
@@ -53,13 +54,13 @@ static void doctor_proves_each_installed_allocator(void **state)
 {
     (void)state;
     static const char *const all[] = {"all"};
-    struct fb_findings findings;
+    struct fb_doctor_findings findings;
     struct fb_contenders contenders;
     assert_int_equal(setenv("FRAGBENCH_LIBEXEC", FB_BIN_DIR, 1), 0);
     assert_int_equal(fb_contenders_resolve(all, 1, &contenders, NULL), 0);
     fb_doctor(&findings);
     for (size_t i = 0; i < contenders.count; i++) {
-        const struct fb_finding *finding = finding_of(&findings, contenders.items[i].label);
+        const struct fb_doctor_finding *finding = finding_of(&findings, contenders.items[i].label);
         if (!contenders.items[i].available)
             assert_int_equal(finding->level, FB_FINDING_NOTE);
         else if (finding->level != FB_FINDING_OK)
@@ -71,18 +72,18 @@ static void doctor_proves_each_installed_allocator(void **state)
     (void)finding_of(&findings, "layout");
     (void)finding_of(&findings, "swap");
     fb_contenders_deinit(&contenders);
-    fb_findings_deinit(&findings);
+    fb_doctor_findings_deinit(&findings);
 }
 
 static void doctor_says_when_the_worker_is_missing(void **state)
 {
     (void)state;
-    struct fb_findings findings;
+    struct fb_doctor_findings findings;
     assert_int_equal(setenv("FRAGBENCH_LIBEXEC", "/nowhere", 1), 0);
     fb_doctor(&findings);
-    const struct fb_finding *finding = finding_of(&findings, "worker");
+    const struct fb_doctor_finding *finding = finding_of(&findings, "worker");
     assert_int_equal(finding->level, FB_FINDING_PROBLEM);
-    fb_findings_deinit(&findings);
+    fb_doctor_findings_deinit(&findings);
 }
 
 int main(void)

@@ -30,7 +30,10 @@ char *rendering_export(const struct fb_result *result, const char *format)
     const struct fb_export *export = fb_export_find(format);
     assert_non_null(export);
     fb_buf_init(&out, CAP);
-    export->render(result, &out);
+    const struct fb_findings none = {0};
+    const struct fb_document_set set = {"", NULL, result};
+    const struct fb_document document = {&set, 1, false, &none};
+    export->render(&document, &out);
     char *text = fb_strdup(out.text);
     fb_buf_deinit(&out);
     return text;
