@@ -10,7 +10,7 @@ service() {
     jq -r --arg busy "${BUSY:-}" "$jq_format"'
         ["allocator", "model loaded MiB", "after 10 min MiB", "highest MiB", "ratio end",
          "ratio peak", "wall s"],
-        (.cells[] | .repetitions[0] as $r | $r.metrics as $m | [.allocator.name,
+        (.cells[] | .repetitions[0] as $r | $r.metrics as $m | [(.id | split("/")[1]),
          ($r.phases[0].footprint_bytes | mib), ($r.phases[-1].footprint_bytes | mib),
          ($m.peak_footprint_bytes | mib), ($m.ratio_end | fixed(2)), ($m.ratio_peak | fixed(2)),
          ($r.wall_s | fixed(1)) + (if $busy == "" then "" else " " + $busy end)]) |
@@ -41,7 +41,8 @@ show() {
 
 main() {
     local service=workloads/inference-service.yaml
-    bench "$service" -L requests=1000 --layouts 1 --no-timing -o "$work/as-meant"
+    bench "$service" -L requests=1000 -a ptmalloc2,jemalloc,tcmalloc,mimalloc \
+        -a budgeted:budget=512MiB --layouts 1 --no-timing -o "$work/as-meant"
     bench "$service" -L requests=1000 -L call=calloc -L touch=none --layouts 1 --no-timing \
         -o "$work/to-the-letter"
     bench workloads/kv-cache-growth.yaml --no-timing -o "$work/kv-cache-growth"

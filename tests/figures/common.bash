@@ -46,8 +46,9 @@ require_fixed_layout() {
 # Numbers are not negative.
 # shellcheck disable=SC2034 # used by the scripts
 jq_format='def fixed(digits): . * pow(10; digits) | round | tostring |
-    (if length <= digits then ("0" * (digits + 1 - length)) + . else . end) |
-    .[:-digits] + "." + .[-digits:];
+    if digits == 0 then . else
+        (if length <= digits then ("0" * (digits + 1 - length)) + . else . end) |
+        .[:-digits] + "." + .[-digits:] end;
     def mib: . / 1048576 | fixed(1);'
 
 # aligned LEFT: tab-separated lines to a table; the first LEFT columns to the left, the others
@@ -62,6 +63,10 @@ aligned() {
                       line = line sprintf("  %" (i > left ? "" : "-") width[i] "s", cell[row, i])
                   sub(/ +$/, "", line); print line } }'
 }
+
+# The AI patterns that tensor-arena is made for: a regular expression of workload names.
+# shellcheck disable=SC2034 # used by the scripts
+ai_workloads='^(inference-|kv-|torch-)|^(forward-pass|model-swap|variable-shapes|continuous-batching|frame-pipeline|embedding-batch|aligned-tensors|ort-dynamic)$'
 
 # keep FROM NAME: keeps a result document under the figure's folder.
 keep() {

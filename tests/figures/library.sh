@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Every workload of the library at its default scale under the four default allocators: the tables of
-# workloads/README.md and of results/reference/library.
+# Every workload of the library at its default scale under the four outside allocators and our own:
+# the tables of workloads/README.md and of results/reference/library, and how far tensor-arena
+# keeps its goals.
 # Usage: FRAGBENCH=path tests/figures/library.sh [OUTDIR [NAME...]]
 # With names only those are run; what OUTDIR knows of the others is kept. Says on stderr how far it is.
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
 allocators=(ptmalloc2 jemalloc tcmalloc mimalloc)
-options=(-a "$(IFS=, && echo "${allocators[*]}")" --layouts 1 --no-timing)
+ours=(budgeted tensor-arena request-arena)
+options=(-a "$(IFS=, && echo "${allocators[*]},${ours[*]}")" --layouts 1 --no-timing)
 readme=workloads/README.md
 known=$out/library.json
 
@@ -16,7 +18,8 @@ rows() { # RESULT_JSON
     jq '[.cells[] | .summary as $s | {workload: .workload.name, allocator: .allocator.name, status,
         version: .allocator.version, params: .workload.params,
         ratio_peak: $s.ratio_peak.median, ratio_mean: $s.ratio_mean.median,
-        kept_bytes: $s.kept_bytes.median, peak_footprint_bytes: $s.peak_footprint_bytes.median,
+        kept_bytes: $s.kept_bytes.median, end_footprint_bytes: $s.end_footprint_bytes.median,
+        peak_footprint_bytes: $s.peak_footprint_bytes.median,
         peak_live_bytes: $s.peak_live_bytes.median}]' "$1"
 }
 
@@ -54,9 +57,9 @@ forget_others() { # NAME...
 
 csv() {
     jq -r '["workload", "allocator", "version", "status", "ratio_peak", "ratio_mean", "kept_bytes",
-            "peak_footprint_bytes", "peak_live_bytes", "params"],
+            "end_footprint_bytes", "peak_footprint_bytes", "peak_live_bytes", "params"],
         (.[] | [.workload, .allocator, .version, .status, .ratio_peak, .ratio_mean, .kept_bytes,
-            .peak_footprint_bytes, .peak_live_bytes,
+            .end_footprint_bytes, .peak_footprint_bytes, .peak_live_bytes,
             (.params | to_entries | map("\(.key)=\(.value)") | join(" "))]) | @csv' "$known"
 }
 
@@ -68,16 +71,40 @@ jq_cells='def by_workload: group_by(.workload) | map({name: .[0].workload, param
         else .status end;
     def row: "| " + join(" | ") + " |";'
 
-# ratio_peak and ratio_mean of every workload under every allocator.
+# table TITLE VALUE_FILTER: one figure of every workload under every allocator.
 table() {
+    printf '%s:\n\n' "$1"
     jq -r "$jq_format $jq_cells"'
         ($ARGS.positional) as $allocators |
-        (["workload"] + ($allocators | map("\(.), peak")) + ($allocators | map("\(.), mean")) | row),
-        ([":--"] + ($allocators + $allocators | map("--:")) | row),
-        (by_workload[] | . as $w | [.name] +
-            ($allocators | map($w.cell[.] | text(.ratio_peak | ratio))) +
-            ($allocators | map($w.cell[.] | text(.ratio_mean | ratio))) | row)' \
-        --args "${allocators[@]}" <"$known"
+        (["workload"] + $allocators | row), ([":--"] + ($allocators | map("--:")) | row),
+        (by_workload[] | . as $w | [.name] + ($allocators | map($w.cell[.] | text('"$2"'))) | row)' \
+        --args "${allocators[@]}" "${ours[@]}" <"$known"
+    echo
+}
+
+# tensor-arena against the best of the four on each AI workload, by the goals of docs/tensor-arena.md:
+# best or within 2 % at the peak and at the end, geometric mean of ratio_peak at most 1.10.
+goals() {
+    jq -r --arg names "$ai_workloads" "$jq_format"'
+        def best(metric): map(select(.allocator != "tensor-arena") | metric) | min;
+        def word($own; $best): if $own <= 1.02 * $best then "kept" else
+            "+\(($own / $best - 1) * 100 | fixed(0)) %" end;
+        def gm: map(log) | add / length | exp;
+        [.[] | select(.workload | test($names)) |
+            select(.allocator | IN("ptmalloc2", "jemalloc", "tcmalloc", "mimalloc", "tensor-arena"))]
+        | group_by(.workload)
+        | map({name: .[0].workload, own: (.[] | select(.allocator == "tensor-arena")),
+            peak: best(.peak_footprint_bytes), end: best(.end_footprint_bytes), all: .})
+        | (["workload", "ratio peak", "peak MiB", "best of four", "goal", "end MiB",
+            "best of four", "goal"] | join("\t")),
+        (.[] | [.name, (.own.ratio_peak | if . == null then "n/a" else fixed(2) end),
+            (.own.peak_footprint_bytes | mib), (.peak | mib), word(.own.peak_footprint_bytes; .peak),
+            (.own.end_footprint_bytes | mib), (.end | mib),
+            word(.own.end_footprint_bytes; .end)] | join("\t")),
+        "",
+        "geometric mean of ratio peak: " + ([("tensor-arena", "ptmalloc2", "jemalloc", "tcmalloc",
+            "mimalloc") as $who | "\($who) \(map(.all[] | select(.allocator == $who) | .ratio_peak |
+            values) | gm | fixed(3))"] | join(", "))' <"$known" | aligned 1
 }
 
 # NAME and the first sentence of its description, tab-separated.
@@ -130,7 +157,14 @@ main() {
         echo
         machine "$work/$last/result.json"
         echo
-        table; } >"$out/table.md"
+        table "ratio peak" '.ratio_peak | ratio'
+        table "ratio mean" '.ratio_mean | ratio'
+        table "kept, MiB" '.kept_bytes / 1048576 | round'
+        table "end footprint, MiB" '.end_footprint_bytes / 1048576 | round'; } >"$out/table.md"
+    { echo "\$ fragbench run NAME ${options[*]}"
+        machine "$work/$last/result.json"
+        echo
+        goals; } >"$out/output.txt"
     sentences "${files[@]}" >"$work/sentences.tsv"
     if jq -e --args '($ARGS.positional - map(.workload)) == []' "${files[@]}" <"$known" >/dev/null; then
         library | into_readme
