@@ -23,6 +23,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* What fragbench and `strings` find in the file: a copy of the library outside of a package knows
+ * its version too. */
+FBA_EXPORT const char fragbench_allocator_version[] =
+    "fragbench allocator: VERSION\t\t" FBA_VERSION "\n";
+
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define MIN_ALIGN ((size_t)16)
 

@@ -86,15 +86,26 @@ static char *packaged_version(const char *path)
     return NULL;
 }
 
-/* jemalloc holds "5.3.0-0-g54eaed1d…" (git describe), oneTBB "TBBmalloc: VERSION\t\t2021.8". */
+/* What oneTBB ("TBBmalloc: VERSION\t\t2021.8\n") and our own libraries hold. */
+static char *told_behind(const char *mark, const char *bytes, size_t size)
+{
+    const char *told = memmem(bytes, size, mark, strlen(mark));
+    if (told == NULL)
+        return NULL;
+    told += strlen(mark);
+    const char *end = memchr(told, '\n', (size_t)(bytes + size - told));
+    return end == NULL ? NULL : fb_format("%.*s", (int)(end - told), told);
+}
+
+/* jemalloc holds "5.3.0-0-g54eaed1d…" (git describe). */
 static char *told_in(const char *bytes, size_t size)
 {
-    static const char mark[] = "TBBmalloc: VERSION\t\t";
-    const char *told = memmem(bytes, size, mark, sizeof mark - 1);
-    if (told != NULL) {
-        told += sizeof mark - 1;
-        const char *end = memchr(told, '\n', (size_t)(bytes + size - told));
-        return end == NULL ? NULL : fb_format("%.*s", (int)(end - told), told);
+    static const char *const marks[] = {"TBBmalloc: VERSION\t\t",
+                                        "fragbench allocator: VERSION\t\t"};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        char *told = told_behind(marks[i], bytes, size);
+        if (told != NULL)
+            return told;
     }
     /* String by string, so that nothing reads beyond the mapping's end. */
     const char *at = bytes, *end;

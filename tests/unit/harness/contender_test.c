@@ -54,6 +54,14 @@ static void an_installed_library_is_named_hashed_and_versioned(void **state)
     fb_contenders_deinit(&contenders);
 }
 
+static void our_own_libraries_tell_their_version(void **state)
+{
+    (void)state;
+    char *version = fb_library_version(FB_BUDGETED);
+    assert_string_equal(version, FRAGBENCH_VERSION);
+    free(version);
+}
+
 /* A value of the tunable's type. */
 static const char *value_for(const struct fb_tunable *tunable)
 {
@@ -214,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ptmalloc_needs_no_library),
         cmocka_unit_test(an_installed_library_is_named_hashed_and_versioned),
+        cmocka_unit_test(our_own_libraries_tell_their_version),
         cmocka_unit_test(every_key_of_the_table_is_known_to_its_library),
         cmocka_unit_test(a_key_that_the_build_lacks_is_rejected),
         cmocka_unit_test(glibc_tunables_are_read_back_through_the_linker),
