@@ -1,5 +1,7 @@
 #include "harness/proc.h"
 
+#include "base/io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,29 +11,12 @@
 
 enum { PATH_SIZE = 64, TEXT_SIZE = 8192 };
 
-/* Reads until the end or a full buffer: /proc may answer a read in pieces. */
-static ssize_t read_all(int fd, char *buffer, size_t size)
-{
-    size_t used = 0;
-    while (used < size) {
-        ssize_t got = read(fd, buffer + used, size - used);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        used += (size_t)got;
-    }
-    return (ssize_t)used;
-}
-
 int fb_proc_read(const char *path, char *buffer, size_t size, struct fb_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fb_fail_errno(err, "cannot open %s", path);
-    ssize_t got = read_all(fd, buffer, size - 1);
+    ssize_t got = fb_io_read_all(fd, buffer, size - 1);
     int saved = errno;
     (void)close(fd);
     errno = saved;

@@ -1,5 +1,6 @@
 /* A workload from a file. */
 #include "base/alloc.h"
+#include "base/io.h"
 #include "workload/text.h"
 #include "workload/workload.h"
 
@@ -8,24 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Reads to the end of the file, or one byte past the limit (so that it is noticed); the size or
- * -1 with errno. Not by stat's size: a pipe or /proc file has none. */
-static ssize_t read_all(int fd, char *text, size_t size)
-{
-    size_t used = 0;
-    while (used < size) {
-        ssize_t got = read(fd, text + used, size - used);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        used += (size_t)got;
-    }
-    return (ssize_t)used;
-}
 
 static int refuse(const char *path, struct fb_diagnostics *diagnostics)
 {
@@ -47,7 +30,7 @@ int fb_workload_load(const char *path, const struct fb_override *overrides, size
     if (fd < 0)
         return refuse(path, diagnostics);
     char *text = fb_alloc(FB_TEXT_MAX_BYTES + 1, 1);
-    ssize_t size = read_all(fd, text, FB_TEXT_MAX_BYTES + 1);
+    ssize_t size = fb_io_read_all(fd, text, FB_TEXT_MAX_BYTES + 1);
     int saved = errno;
     (void)close(fd);
     errno = saved;
