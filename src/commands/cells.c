@@ -1,6 +1,7 @@
 #include "commands/cells.h"
 
 #include "base/alloc.h"
+#include "commands/shard.h"
 #include "metrics/summary.h"
 
 #include <stdlib.h>
@@ -128,7 +129,7 @@ static void fill_summary(struct fb_cell *cell)
 static void build_cell(struct fb_cell *cell, const struct fb_plan_unit *unit,
                        const struct fb_contender *contender, const struct fb_run_options *options)
 {
-    cell->id = fb_format("%s/%s%s", unit->workload->name, contender->label, unit->suffix);
+    cell->id = fb_plan_cell_id(unit, contender->label);
     fill_workload(cell, unit);
     fill_allocator(cell, contender);
     cell->clock = copy(options->clock == FB_CLOCK_VIRTUAL ? "virtual" : "real");
@@ -143,11 +144,16 @@ static void build_cell(struct fb_cell *cell, const struct fb_plan_unit *unit,
 void fb_cells_build(const struct fb_plan *plan, const struct fb_contenders *contenders,
                     const struct fb_run_options *options, struct fb_result *result)
 {
-    result->cell_count = plan->count * contenders->count;
+    size_t total = plan->count * contenders->count;
+    result->cell_count = fb_shard_size(&options->shard, total);
     result->cells = fb_alloc(result->cell_count, sizeof *result->cells);
-    for (size_t i = 0; i < result->cell_count; i++)
-        build_cell(&result->cells[i], &plan->units[i / contenders->count],
-                   &contenders->items[i % contenders->count], options);
+    for (size_t i = 0; i < total; i++) {
+        if (fb_shard_has(&options->shard, i))
+            build_cell(&result->cells[fb_shard_place(&options->shard, i)],
+                       &plan->units[i / contenders->count],
+                       &contenders->items[i % contenders->count], options);
+    }
+    fb_shard_record(plan, contenders, options, &result->shard);
 }
 
 static struct fb_repetition *insert(struct fb_cell *cell, const struct fb_repetition *repetition)

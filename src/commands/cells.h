@@ -8,8 +8,9 @@
 #include "harness/runner.h"
 #include "result/record.h"
 
-/* Fills result->cells: unit by unit, contender by contender, so that cell number
- * unit × contenders->count + contender belongs to both. A contender that cannot run gets its final
+/* Fills result->cells with those of options->shard: unit by unit, contender by contender, so that
+ * cell number unit × contenders->count + contender of the whole plan belongs to both; and
+ * result->shard. A contender that cannot run gets its final
  * status; the others start as interrupted ("not run yet"), so a file of a run that was cut off
  * says so. */
 void fb_cells_build(const struct fb_plan *plan, const struct fb_contenders *contenders,

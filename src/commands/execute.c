@@ -4,6 +4,7 @@
 #include "commands/cells.h"
 #include "commands/folder.h"
 #include "commands/interrupt.h"
+#include "commands/shard.h"
 #include "harness/proc.h"
 #include "harness/runner.h"
 #include "metrics/measure.h"
@@ -35,19 +36,36 @@ size_t fb_execute_expected(const struct fb_run_options *options)
     return (size_t)options->layouts * options->seeds * options->repeats;
 }
 
-static size_t count_runnable(const struct fb_contenders *contenders)
+static bool is_here(const struct fb_execution *run, size_t unit, size_t contender)
+{
+    return fb_shard_has(&run->options->shard, unit * run->contenders.count + contender);
+}
+
+struct fb_cell *fb_execute_cell(struct fb_execution *run, size_t unit, size_t contender)
+{
+    size_t number = unit * run->contenders.count + contender;
+    if (!is_here(run, unit, contender))
+        return NULL;
+    return &run->result.cells[fb_shard_place(&run->options->shard, number)];
+}
+
+static size_t count_runnable(const struct fb_execution *run, size_t unit)
 {
     size_t runnable = 0;
-    for (size_t i = 0; i < contenders->count; i++)
-        runnable += fb_cells_runnable(&contenders->items[i]);
+    for (size_t i = 0; i < run->contenders.count; i++)
+        runnable += is_here(run, unit, i) && fb_cells_runnable(&run->contenders.items[i]);
     return runnable;
 }
 
 size_t fb_execute_total(const struct fb_execution *run)
 {
-    size_t runnable = count_runnable(&run->contenders);
-    size_t timing = run->options->timing && runnable > 0 ? runnable + 1 : 0;
-    return run->plan.count * (runnable * fb_execute_expected(run->options) + timing);
+    size_t total = 0;
+    for (size_t unit = 0; unit < run->plan.count; unit++) {
+        size_t runnable = count_runnable(run, unit);
+        size_t timing = run->options->timing && runnable > 0 ? runnable + 1 : 0;
+        total += runnable * fb_execute_expected(run->options) + timing;
+    }
+    return total;
 }
 
 int fb_execute_save(struct fb_execution *run, bool last, struct fb_error *err)
@@ -137,9 +155,8 @@ static void add_request(struct batch *batch, struct fb_execution *run, size_t un
                         size_t contender, const struct fb_run_request *pattern)
 {
     struct run_context *context = &batch->contexts[batch->count];
-    *context =
-        (struct run_context){run, &run->result.cells[unit * run->contenders.count + contender],
-                             &run->contenders.items[contender]};
+    *context = (struct run_context){run, fb_execute_cell(run, unit, contender),
+                                    &run->contenders.items[contender]};
     struct fb_run_request *request = &batch->requests[batch->count++];
     *request = *pattern;
     request->contender = context->contender;
@@ -160,7 +177,7 @@ static void fill_batch(struct batch *batch, struct fb_execution *run, size_t uni
         request.layout = i % options->layouts;
         request.index = seed * options->repeats * options->layouts + i;
         for (size_t c = 0; c < run->contenders.count; c++) {
-            if (fb_cells_runnable(&run->contenders.items[c]))
+            if (is_here(run, unit, c) && fb_cells_runnable(&run->contenders.items[c]))
                 add_request(batch, run, unit, c, &request);
         }
     }
@@ -201,7 +218,9 @@ static int memory_pass(struct fb_execution *run, size_t unit, unsigned seed,
 static void note_trace(struct fb_execution *run, size_t unit, const struct fb_trace_file *trace)
 {
     for (size_t c = 0; c < run->contenders.count; c++) {
-        struct fb_cell *cell = &run->result.cells[unit * run->contenders.count + c];
+        struct fb_cell *cell = fb_execute_cell(run, unit, c);
+        if (cell == NULL)
+            continue;
         free(cell->workload.trace_sha256);
         cell->workload.trace_sha256 = fb_strdup(trace->sha256);
     }
@@ -223,7 +242,7 @@ static int run_seed(struct fb_execution *run, size_t unit, unsigned seed, struct
 
 int fb_execute_unit(struct fb_execution *run, size_t unit, struct fb_error *err)
 {
-    if (count_runnable(&run->contenders) == 0)
+    if (count_runnable(run, unit) == 0)
         return 0;
     for (unsigned seed = 0; seed < run->options->seeds && fb_interrupt_signal() == 0; seed++) {
         if (run_seed(run, unit, seed, err) != 0)

@@ -26,6 +26,9 @@ size_t fb_execute_expected(const struct fb_run_options *options);
 /* Runs of all units, memory and timing, for the progress line. */
 size_t fb_execute_total(const struct fb_execution *run);
 
+/* The cell of a unit and a contender, by their indices; NULL: it is in another shard. */
+struct fb_cell *fb_execute_cell(struct fb_execution *run, size_t unit, size_t contender);
+
 /* All runs of one unit, seed by seed (one trace is on disk at a time), then its timing pass on the
  * first seed's trace. After each run result.json, the series and the exports are written. Returns 0
  * early when interrupted. */

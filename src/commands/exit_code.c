@@ -77,7 +77,9 @@ unsigned fb_exit_of_result(const struct fb_result *result)
         else if (incomplete(cell))
             happened |= FB_HAPPENED_INCOMPLETE;
     }
-    return skipped == result->cell_count ? happened | FB_HAPPENED_NOTHING : happened;
+    /* One job of many: the others may have something to run, so having nothing is no failure. */
+    bool shard = result->shard.index > 0 && result->shard.count > 1;
+    return skipped == result->cell_count && !shard ? happened | FB_HAPPENED_NOTHING : happened;
 }
 
 char *fb_exit_help_filter(int key, const char *text, void *input)

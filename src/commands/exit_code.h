@@ -18,8 +18,9 @@ int fb_exit_code(unsigned happened, int signal);
 /* The bit of an error's kind; 0 for none. */
 unsigned fb_exit_of_error(const struct fb_error *err);
 
-/* The bits of a finished result: NOTHING when every cell was skipped, INCOMPLETE when a
- * cell failed, or refused work in a phase that says on_refusal: fail, or its timing pass failed. */
+/* The bits of a finished result: NOTHING when every cell was skipped and it is no shard, INCOMPLETE
+ * when a cell failed, or refused work in a phase that says on_refusal: fail, or its timing pass
+ * failed. */
 unsigned fb_exit_of_result(const struct fb_result *result);
 
 /* An argp help filter that ends --help with the table of codes. */

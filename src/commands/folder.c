@@ -27,13 +27,17 @@ char *fb_folder_now(bool compact)
     return fb_strdup(text);
 }
 
-/* "kv-cache-growth", or "kv-cache-growth+2" with two other workloads. */
+/* "kv-cache-growth", or "kv-cache-growth+2" with two other workloads. Shards, which tend to start
+ * in one second, are told apart: "kv-cache-growth-1-of-4". */
 static char *base_name(const struct fb_run_options *options, const struct fb_plan *plan)
 {
-    const char *first = plan->units[0].workload->name;
-    if (options->workload_count == 1)
-        return fb_strdup(first);
-    return fb_format("%s+%zu", first, options->workload_count - 1);
+    char more[32] = "", shard[32] = "";
+    if (options->workload_count > 1)
+        (void)snprintf(more, sizeof more, "+%zu", options->workload_count - 1);
+    if (options->shard.count > 1)
+        (void)snprintf(shard, sizeof shard, "-%u-of-%u", options->shard.index,
+                       options->shard.count);
+    return fb_format("%s%s%s", plan->units[0].workload->name, more, shard);
 }
 
 char *fb_folder_choose(const struct fb_run_options *options, const struct fb_plan *plan)

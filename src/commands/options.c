@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/units.h"
 #include "commands/exit_code.h"
+#include "commands/shard.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -25,6 +26,7 @@ enum {
     KEY_INTERVAL,
     KEY_TIMEOUT,
     KEY_SCALE,
+    KEY_SHARD,
     KEY_VERIFY,
     KEY_NO_TIMING,
     KEY_MEMORY_LIMIT,
@@ -152,6 +154,11 @@ int fb_options_scale(const char *text, double *out, struct fb_error *err)
 static int set_scale(struct fb_run_options *o, const char *text, struct fb_error *err)
 {
     return fb_options_scale(text, &o->scale, err);
+}
+
+static int set_shard(struct fb_run_options *o, const char *text, struct fb_error *err)
+{
+    return fb_shard_parse(text, &o->shard, err);
 }
 
 static int set_memory_limit(struct fb_run_options *o, const char *text, struct fb_error *err)
@@ -288,6 +295,9 @@ static const struct row {
      set_seeds},
     {{"repeat", 'r', "N", 0, "the same seed again, for --clock real (default 1)", 1}, set_repeats},
     {{"scale", KEY_SCALE, "X", 0, "multiply every phase's iterations, as in 0.1", 1}, set_scale},
+    {{"shard", KEY_SHARD, "I/N", 0,
+      "run every N-th cell only, from the I-th; `fragbench merge' joins the N results", 1},
+     set_shard},
     {{"dry-run", KEY_DRY_RUN, NULL, 0, "print the cell ids and stop", 1}, set_dry_run},
     {{NULL, 0, NULL, 0, "How to run it:", 2}, NULL},
     {{"jobs", 'j', "N", 0,
@@ -379,6 +389,7 @@ void fb_options_parse(int argc, char **argv, struct fb_run_options *out)
         .interval_ns = INTERVAL_DEFAULT_NS,
         .timeout_ns = TIMEOUT_DEFAULT_NS,
         .scale = 1,
+        .shard = {1, 1},
         .timing = true,
         .thp = "advised",
     };

@@ -17,6 +17,10 @@ struct fb_export_request {
     const char *file; /* "-" = stdout */
 };
 
+struct fb_shard_option {
+    unsigned index, count; /* 1 ≤ index ≤ count; 1/1 = everything */
+};
+
 struct fb_run_options {
     const char **workloads; /* paths or bare names, ≥ 1 */
     size_t workload_count;
@@ -31,6 +35,7 @@ struct fb_run_options {
     bool memory_limit_given;
     uint64_t memory_limit_bytes; /* 0 = none */
     double scale;
+    struct fb_shard_option shard;
     bool verify, timing, dry_run, force;
     const char *thp;    /* "advised", "always", "never" */
     const char *output; /* NULL = results/<workload>-<UTC> */

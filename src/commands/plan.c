@@ -107,6 +107,11 @@ struct fb_compile_options fb_plan_options(const struct fb_plan_unit *unit, unsig
     return (struct fb_compile_options){.seed = unit->workload->seed + seed, .scale = unit->scale};
 }
 
+char *fb_plan_cell_id(const struct fb_plan_unit *unit, const char *contender)
+{
+    return fb_format("%s/%s%s", unit->workload->name, contender, unit->suffix);
+}
+
 /* Cuts path to its parent; a name alone becomes ".". */
 static void cut_to_parent(char *path)
 {
@@ -183,7 +188,7 @@ int fb_plan_count(struct fb_plan *plan, const char *folder, struct fb_error *err
     if (disk_budget(folder, &max_bytes, err) != 0)
         return -1;
     for (size_t i = 0; i < plan->count; i++) {
-        if (count_unit(&plan->units[i], max_bytes, err) != 0)
+        if (!plan->units[i].elsewhere && count_unit(&plan->units[i], max_bytes, err) != 0)
             return -1;
     }
     return 0;

@@ -13,6 +13,7 @@ struct fb_plan_unit {
     struct fb_totals *totals;     /* one a seed, from fb_plan_count(); owned */
     unsigned seed_count;
     double scale;
+    bool elsewhere; /* none of its cells is in this shard: neither counted nor run */
 };
 
 struct fb_plan {
@@ -32,6 +33,9 @@ struct fb_plan_request {
  * saying how many files are bad). Two workloads of one name are an INPUT error. */
 int fb_plan_load(const struct fb_plan_request *request, struct fb_plan *plan, struct fb_buf *faults,
                  struct fb_error *err) FB_MUST_USE;
+
+/* "workload/contender[/param=value]". New string. */
+char *fb_plan_cell_id(const struct fb_plan_unit *unit, const char *contender);
 
 /* Counts each unit and seed. INPUT errors with the numbers: a trace larger than what folder's disk
  * has left, a peak above the memory available. */

@@ -7,6 +7,7 @@
 #include "commands/folder.h"
 #include "commands/interrupt.h"
 #include "commands/message.h"
+#include "commands/shard.h"
 #include "harness/host.h"
 #include "harness/runner.h"
 #include "report/table.h"
@@ -63,11 +64,24 @@ static int prepare(struct fb_execution *run, struct fb_error *err)
 {
     if (load(run, err) != 0 || resolve(run, err) != 0)
         return -1;
+    fb_shard_mark(&run->options->shard, &run->plan, run->contenders.count);
     run->folder = fb_folder_choose(run->options, &run->plan);
     if (fb_plan_count(&run->plan, run->folder, err) != 0)
         return -1;
     fb_cells_build(&run->plan, &run->contenders, run->options, &run->result);
     return 0;
+}
+
+/* A job array may well have more jobs than there are cells. */
+static void note_shard(const struct fb_result *result)
+{
+    const struct fb_shard *shard = &result->shard;
+    if (shard->count > 1 && result->cell_count == 0)
+        fb_message_note("shard %u/%u: none of the %zu cells is in it, nothing to run", shard->index,
+                        shard->count, (size_t)shard->cells_total);
+    else if (shard->count > 1)
+        fb_message_note("shard %u/%u: %zu of %zu cells", shard->index, shard->count,
+                        result->cell_count, (size_t)shard->cells_total);
 }
 
 static void print_ids(const struct fb_result *result)
@@ -168,6 +182,7 @@ static unsigned work(struct fb_execution *run, int argc, char **argv, struct fb_
 {
     if (prepare(run, err) != 0)
         return 0;
+    note_shard(&run->result);
     if (run->options->dry_run) {
         print_ids(&run->result);
         return 0;

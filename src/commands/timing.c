@@ -197,8 +197,8 @@ static void fail_cells(struct fb_execution *run, size_t unit, const struct sheet
 {
     const struct fb_repetition *last = last_run(sheet);
     for (size_t c = 0; c < run->contenders.count; c++) {
-        struct fb_cell *cell = &run->result.cells[unit * run->contenders.count + c];
-        if (!fb_status_done(cell->status))
+        struct fb_cell *cell = fb_execute_cell(run, unit, c);
+        if (cell == NULL || !fb_status_done(cell->status))
             continue;
         cell->timing.status = last->status;
         cell->timing.status_detail = fb_format(
@@ -232,10 +232,10 @@ int fb_timing_pass(struct fb_execution *run, size_t unit, const struct fb_trace_
     if (calibrate(run, unit, trace, &null_s, err) != 0)
         return -1;
     for (size_t c = 0; !isnan(null_s) && c < run->contenders.count; c++) {
-        struct fb_cell *cell = &run->result.cells[unit * run->contenders.count + c];
+        struct fb_cell *cell = fb_execute_cell(run, unit, c);
         if (fb_interrupt_signal() != 0)
             break;
-        if (!fb_status_done(cell->status))
+        if (cell == NULL || !fb_status_done(cell->status))
             continue;
         if (time_cell(run, trace, cell, &run->contenders.items[c], null_s, err) != 0)
             return -1;

@@ -101,6 +101,7 @@ void fb_host_read(struct fb_host *host)
     host->cpus_allowed = cpus_allowed();
     host->memory_bytes = meminfo_or_zero("MemTotal:");
     host->swap_bytes = meminfo_or_zero("SwapTotal:");
+    host->boot = read_word("/proc/sys/kernel/random/boot_id");
     host->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     host->cgroup_limit_bytes = cgroup_limit();
     host->thp = fb_strdup(fb_thp_enabled(thp, sizeof thp));
@@ -110,8 +111,8 @@ void fb_host_read(struct fb_host *host)
 
 void fb_host_deinit(struct fb_host *host)
 {
-    char *const strings[] = {host->kernel,  host->libc, host->cpu,
-                             host->machine, host->thp,  host->overcommit};
+    char *const strings[] = {host->kernel, host->libc, host->cpu,       host->machine,
+                             host->boot,   host->thp,  host->overcommit};
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++)
         free(strings[i]);
     *host = (struct fb_host){0};

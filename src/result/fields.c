@@ -20,6 +20,16 @@
      .size = sizeof *((struct type *)0)->member, .fields = (fields_)}
 #define CUSTOM(encode_, decode_, name_) \
     {.name = (name_), .kind = FB_FIELD_CUSTOM, .encode = (encode_), .decode = (decode_)}
+/* Members that files of earlier releases lack. */
+#define LATER_ROW(kind_, type, member, name_) \
+    {.name = (name_), .kind = FB_FIELD_##kind_, .offset = offsetof(struct type, member), \
+     .optional = true}
+#define LATER_OBJECT(fields_, name_) \
+    {.name = (name_), .kind = FB_FIELD_OBJECT, .fields = (fields_), .optional = true}
+#define LATER_ARRAY(type, member, count, fields_, name_) \
+    {.name = (name_), .kind = FB_FIELD_ARRAY, .offset = offsetof(struct type, member), \
+     .count_offset = offsetof(struct type, count), \
+     .size = sizeof *((struct type *)0)->member, .fields = (fields_), .optional = true}
 #define END {.name = NULL}
 
 static const struct fb_field phase_fields[] = {
@@ -116,6 +126,7 @@ static const struct fb_field timing_fields[] = {
 
 static const struct fb_field cell_fields[] = {
     ROW(TEXT, fb_cell, id, "id"),
+    LATER_ROW(UNSIGNED, fb_cell, part, "part"),
     OBJECT(workload_fields, "workload"),
     OBJECT(allocator_fields, "allocator"),
     ROW(TEXT, fb_cell, clock, "clock"),
@@ -136,20 +147,43 @@ static const struct fb_field program_fields[] = {
     END,
 };
 
-static const struct fb_field host_fields[] = {
-    ROW(TEXT, fb_result, host.kernel, "kernel"),
-    ROW(TEXT, fb_result, host.libc, "libc"),
-    ROW(TEXT, fb_result, host.cpu, "cpu"),
-    ROW(TEXT, fb_result, host.machine, "machine"),
-    ROW(UNSIGNED, fb_result, host.cpus_online, "ncpu"),
-    ROW(UNSIGNED, fb_result, host.cpus_allowed, "ncpu_allowed"),
-    ROW(U64, fb_result, host.memory_bytes, "memory_bytes"),
-    ROW(U64, fb_result, host.swap_bytes, "swap_bytes"),
-    ROW(U64, fb_result, host.page_bytes, "page_bytes"),
-    ROW(U64, fb_result, host.cgroup_limit_bytes, "cgroup_limit_bytes"),
-    ROW(TEXT, fb_result, host.thp, "thp"),
-    ROW(TEXT, fb_result, host.overcommit, "overcommit"),
-    ROW(BOOL, fb_result, host.statm_exact, "statm_exact"),
+/* Of a run, and of each part of a merged one. */
+#define HOST_ROWS(type) \
+    ROW(TEXT, type, host.kernel, "kernel"), \
+    ROW(TEXT, type, host.libc, "libc"), \
+    ROW(TEXT, type, host.cpu, "cpu"), \
+    ROW(TEXT, type, host.machine, "machine"), \
+    LATER_ROW(TEXT, type, host.boot, "boot"), \
+    ROW(UNSIGNED, type, host.cpus_online, "ncpu"), \
+    ROW(UNSIGNED, type, host.cpus_allowed, "ncpu_allowed"), \
+    ROW(U64, type, host.memory_bytes, "memory_bytes"), \
+    ROW(U64, type, host.swap_bytes, "swap_bytes"), \
+    ROW(U64, type, host.page_bytes, "page_bytes"), \
+    ROW(U64, type, host.cgroup_limit_bytes, "cgroup_limit_bytes"), \
+    ROW(TEXT, type, host.thp, "thp"), \
+    ROW(TEXT, type, host.overcommit, "overcommit"), \
+    ROW(BOOL, type, host.statm_exact, "statm_exact"), \
+    END
+
+static const struct fb_field host_fields[] = {HOST_ROWS(fb_result)};
+static const struct fb_field part_host_fields[] = {HOST_ROWS(fb_part)};
+
+static const struct fb_field shard_fields[] = {
+    ROW(UNSIGNED, fb_result, shard.index, "index"),
+    ROW(UNSIGNED, fb_result, shard.count, "count"),
+    ROW(U64, fb_result, shard.cells_total, "cells_total"),
+    ROW(TEXT, fb_result, shard.plan, "plan"),
+    END,
+};
+
+static const struct fb_field part_fields[] = {
+    ROW(UNSIGNED, fb_part, shard, "shard"),
+    ROW(TEXT, fb_part, folder, "folder"),
+    LIST(TEXTS, fb_part, argv, argc, "argv"),
+    ROW(TEXT, fb_part, started, "started"),
+    ROW(TEXT, fb_part, finished, "finished"),
+    ROW(BOOL, fb_part, interrupted, "interrupted"),
+    OBJECT(part_host_fields, "host"),
     END,
 };
 
@@ -160,6 +194,8 @@ const struct fb_field fb_result_fields[] = {
     ROW(TEXT, fb_result, finished, "finished"),
     ROW(BOOL, fb_result, interrupted, "interrupted"),
     OBJECT(host_fields, "host"),
+    LATER_OBJECT(shard_fields, "shard"),
+    LATER_ARRAY(fb_result, parts, part_count, part_fields, "parts"),
     CUSTOM(fb_units_encode, fb_units_decode, "units"),
     ARRAY(fb_result, cells, cell_count, cell_fields, "cells"),
     END,

@@ -129,17 +129,37 @@ void fb_cell_deinit(struct fb_cell *cell)
     memset(cell, 0, sizeof *cell);
 }
 
+static void free_host(const struct fb_host *host)
+{
+    char *const texts[] = {host->kernel, host->libc, host->cpu,       host->machine,
+                           host->boot,   host->thp,  host->overcommit};
+    free_texts(texts, sizeof texts / sizeof texts[0]);
+}
+
+static void free_argv(char **argv, size_t argc)
+{
+    if (argv != NULL)
+        free_texts(argv, argc);
+    free(argv);
+}
+
+static void free_part(const struct fb_part *part)
+{
+    char *const texts[] = {part->folder, part->started, part->finished};
+    free_texts(texts, sizeof texts / sizeof texts[0]);
+    free_argv(part->argv, part->argc);
+    free_host(&part->host);
+}
+
 void fb_result_deinit(struct fb_result *result)
 {
-    char *const texts[] = {
-        result->version,      result->started,   result->finished,
-        result->host.kernel,  result->host.libc, result->host.cpu,
-        result->host.machine, result->host.thp,  result->host.overcommit,
-    };
+    char *const texts[] = {result->version, result->started, result->finished, result->shard.plan};
     free_texts(texts, sizeof texts / sizeof texts[0]);
-    if (result->argv != NULL)
-        free_texts(result->argv, result->argc);
-    free(result->argv);
+    free_argv(result->argv, result->argc);
+    free_host(&result->host);
+    for (size_t i = 0; i < result->part_count; i++)
+        free_part(&result->parts[i]);
+    free(result->parts);
     for (size_t i = 0; i < result->cell_count; i++)
         fb_cell_deinit(&result->cells[i]);
     free(result->cells);

@@ -125,7 +125,8 @@ struct fb_summary {
 };
 
 struct fb_cell {
-    char *id; /* "workload/allocator[/param=value]" */
+    char *id;      /* "workload/allocator[/param=value]" */
+    unsigned part; /* of a merged result: index in parts; else 0 */
     struct {
         char *name, *file, *sha256, *trace_sha256;
         struct fb_name_value {
@@ -162,11 +163,32 @@ struct fb_cell {
 
 struct fb_host {
     char *kernel, *libc, *cpu, *machine;
+    char *boot; /* the kernel's boot id: tells two machines of one make apart; NULL: not recorded */
     unsigned cpus_online, cpus_allowed;
     uint64_t memory_bytes, swap_bytes, page_bytes;
     uint64_t cgroup_limit_bytes; /* 0 = none */
     char *thp, *overcommit;
     bool statm_exact;
+};
+
+/* Which cells of a plan a result holds: cell number g of the whole (from 0) is in shard
+ * g mod count + 1, so those of a shard are every count-th. */
+struct fb_shard {
+    unsigned index;       /* 1 … count; 0: merged from several */
+    unsigned count;       /* 1: a whole run; 0: of a release that did not record it */
+    uint64_t cells_total; /* of all shards */
+    char *plan;           /* sha256 over the cell ids and the options that matter */
+};
+
+/* One of the runs that a merged result was joined from. */
+struct fb_part {
+    unsigned shard;
+    char *folder; /* as given to merge */
+    char **argv;
+    size_t argc;
+    char *started, *finished;
+    bool interrupted;
+    struct fb_host host;
 };
 
 struct fb_result {
@@ -175,7 +197,10 @@ struct fb_result {
     size_t argc;
     char *started, *finished; /* ISO 8601 UTC; finished NULL while running */
     bool interrupted;
-    struct fb_host host;
+    struct fb_host host; /* merged: of the first part */
+    struct fb_shard shard;
+    struct fb_part *parts; /* merged results only, by shard */
+    size_t part_count;
     struct fb_cell *cells;
     size_t cell_count;
 };

@@ -9,6 +9,7 @@ int main(void)
 {
     struct fb_result sample;
     sample_result_init(&sample);
+    sample_result_merge(&sample);
     char *text = fb_store_text(&sample);
     int written = fputs(text, stdout);
     free(text);

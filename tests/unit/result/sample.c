@@ -250,6 +250,46 @@ static void fill_cell(struct fb_cell *cell, const struct recipe *recipe)
         fill_repetition(&cell->repetitions[layout], recipe, layout);
 }
 
+static void fill_host(struct fb_host *host, const char *boot)
+{
+    *host = (struct fb_host){
+        .kernel = fb_strdup("6.1.0-18-amd64"),
+        .libc = fb_strdup("glibc 2.36"),
+        .cpu = fb_strdup("A CPU"),
+        .machine = fb_strdup("x86_64"),
+        .boot = fb_strdup(boot),
+        .cpus_online = 4,
+        .cpus_allowed = 2,
+        .memory_bytes = 8 * 1024 * MIB,
+        .page_bytes = 4096,
+        .thp = fb_strdup("madvise"),
+        .overcommit = fb_strdup("0"),
+        .statm_exact = true,
+    };
+}
+
+void sample_result_merge(struct fb_result *result)
+{
+    static const char *const boots[] = {SAMPLE_BOOT, "c1b7f6a0-52c1-4f0e-9d43-0a4f2f8f6b22"};
+    result->shard.index = 0;
+    result->shard.count = 2;
+    result->parts = fb_alloc(2, sizeof *result->parts);
+    result->part_count = 2;
+    for (unsigned i = 0; i < 2; i++) {
+        struct fb_part *part = &result->parts[i];
+        part->shard = i + 1;
+        part->folder = fb_format("shard-%u", i + 1);
+        part->argv = fb_alloc(1, sizeof *part->argv);
+        part->argc = 1;
+        part->argv[0] = fb_strdup("fragbench");
+        part->started = fb_strdup(i == 0 ? "2025-01-02T03:04:05Z" : "2025-01-02T03:10:00Z");
+        part->finished = fb_strdup(i == 0 ? "2025-01-02T03:09:00Z" : "2025-01-02T03:15:00Z");
+        fill_host(&part->host, boots[i]);
+    }
+    for (size_t i = 0; i < result->cell_count; i++)
+        result->cells[i].part = i % 2;
+}
+
 void sample_result_init(struct fb_result *result)
 {
     *result = (struct fb_result){
@@ -257,23 +297,11 @@ void sample_result_init(struct fb_result *result)
         .argv = fb_alloc(3, sizeof(char *)),
         .argc = 3,
         .started = fb_strdup("2025-01-02T03:04:05Z"),
-        .host =
-            {
-                .kernel = fb_strdup("6.1.0-18-amd64"),
-                .libc = fb_strdup("glibc 2.36"),
-                .cpu = fb_strdup("A CPU"),
-                .machine = fb_strdup("x86_64"),
-                .cpus_online = 4,
-                .cpus_allowed = 2,
-                .memory_bytes = 8 * 1024 * MIB,
-                .page_bytes = 4096,
-                .thp = fb_strdup("madvise"),
-                .overcommit = fb_strdup("0"),
-                .statm_exact = true,
-            },
+        .shard = {1, 1, SAMPLES, fb_strdup(SAMPLE_PLAN)},
         .cells = fb_alloc(SAMPLES, sizeof(struct fb_cell)),
         .cell_count = SAMPLES,
     };
+    fill_host(&result->host, SAMPLE_BOOT);
     result->argv[0] = fb_strdup("fragbench");
     result->argv[1] = fb_strdup("run");
     result->argv[2] = fb_strdup("kv-cache-growth.yaml");

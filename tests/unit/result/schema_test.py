@@ -41,6 +41,9 @@ def damages(sample):
     yield changed("negative size", repetition + ["checkpoints", 0, "rss_bytes"], -1)
     yield changed("unknown checkpoint", repetition + ["checkpoints", 0, "kind"], "lunch")
     yield changed("series elsewhere", repetition + ["series"], "/etc/passwd")
+    yield changed("shard without a plan", ["shard", "plan"], None)
+    yield changed("shard below 0", ["shard", "index"], -1)
+    yield changed("part without a host", ["parts", 1, "host"], None)
     yield changed("unit missing", ["units", "drift"], None)
 
 
