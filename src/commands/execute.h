@@ -37,6 +37,9 @@ int fb_execute_unit(struct fb_execution *run, size_t unit, struct fb_error *err)
 /* Writes result.json and the exports; `last` also feeds devices and pipes. */
 int fb_execute_save(struct fb_execution *run, bool last, struct fb_error *err) FB_MUST_USE;
 
+/* Prints the table, or what --export gave stdout to, and where the results are (run.c). */
+void fb_execute_print(const struct fb_execution *run);
+
 /* What a run may take at the most: --memory-limit, else 75 % of the memory available now over the
  * runs at once; 0 = no limit. */
 int fb_execute_memory_limit(const struct fb_run_options *options, unsigned parallel,

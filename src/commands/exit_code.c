@@ -18,7 +18,8 @@ static const struct exit_row {
     {FB_HAPPENED_IO, 3, "3", "could not work (a file, memory, a process)"},
     {FB_HAPPENED_SIGNAL, 128, "128+n", "ended by signal n; what was measured is kept"},
     {FB_HAPPENED_NOTHING, 4, "4", "nothing to run"},
-    {FB_HAPPENED_INCOMPLETE, 5, "5", "incomplete: a cell crashed, timed out, was rejected …"},
+    {FB_HAPPENED_INCOMPLETE, 5, "5",
+     "incomplete: a cell crashed, timed out, was rejected …; a shard is missing"},
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 

@@ -177,7 +177,7 @@ static int set_thp(struct fb_run_options *o, const char *text, struct fb_error *
     return 0;
 }
 
-static int set_output(struct fb_run_options *o, const char *text, struct fb_error *err)
+int fb_options_output(struct fb_run_options *o, const char *text, struct fb_error *err)
 {
     if (*text == '\0')
         return fb_fail(err, FB_ERROR_INPUT, "-o: the folder's name is empty");
@@ -206,7 +206,7 @@ static int fail_format(const char *text, struct fb_error *err)
     return -1;
 }
 
-static int set_export(struct fb_run_options *o, const char *text, struct fb_error *err)
+int fb_options_export(struct fb_run_options *o, const char *text, struct fb_error *err)
 {
     const char *equals = strchr(text, '=');
     if (equals == NULL || equals == text || equals[1] == '\0')
@@ -241,7 +241,7 @@ static int set_progress(struct fb_run_options *o, const char *text, struct fb_er
     return set_when("--progress", text, &o->progress, err);
 }
 
-static int set_color(struct fb_run_options *o, const char *text, struct fb_error *err)
+int fb_options_color(struct fb_run_options *o, const char *text, struct fb_error *err)
 {
     return set_when("--color", text, &o->color, err);
 }
@@ -324,13 +324,14 @@ static const struct row {
     {{"verify", KEY_VERIFY, NULL, 0, "stamp every block and check it at its free", 2}, set_verify},
     {{"no-timing", KEY_NO_TIMING, NULL, 0, "leave out the timing pass", 2}, set_no_timing},
     {{NULL, 0, NULL, 0, "Where the results go:", 3}, NULL},
-    {{"output", 'o', "DIR", 0, "result folder (default results/<workload>-<UTC>)", 3}, set_output},
+    {{"output", 'o', "DIR", 0, "result folder (default results/<workload>-<UTC>)", 3},
+     fb_options_output},
     {{"force", 'f', NULL, 0, "replace the results in DIR", 3}, set_force},
     {{"export", KEY_EXPORT, "FORMAT=FILE", 0, "another document, repeatable; - is stdout", 3},
-     set_export},
+     fb_options_export},
     {{"progress", KEY_PROGRESS, "WHEN", 0, "auto (default), always, never", 3}, set_progress},
     {{"color", KEY_COLOR, "WHEN", 0, "auto (default), always, never; NO_COLOR is heeded", 3},
-     set_color},
+     fb_options_color},
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 

@@ -48,6 +48,11 @@ struct fb_run_options {
 void fb_options_parse(int argc, char **argv, struct fb_run_options *out);
 void fb_options_deinit(struct fb_run_options *options);
 
+/* The options that `merge` shares: -o, --export and --color. INPUT errors name the option. */
+int fb_options_output(struct fb_run_options *o, const char *text, struct fb_error *err) FB_MUST_USE;
+int fb_options_export(struct fb_run_options *o, const char *text, struct fb_error *err) FB_MUST_USE;
+int fb_options_color(struct fb_run_options *o, const char *text, struct fb_error *err) FB_MUST_USE;
+
 /* A positive decimal number; INPUT error naming the option. Shared with `check --scale`. */
 int fb_options_scale(const char *text, double *out, struct fb_error *err) FB_MUST_USE;
 

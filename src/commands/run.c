@@ -154,7 +154,7 @@ static bool want_color(enum fb_when when)
 }
 
 /* The table is the document, unless --export gave stdout to another one. */
-static void print_documents(const struct fb_execution *run)
+void fb_execute_print(const struct fb_execution *run)
 {
     const struct fb_export *export = fb_folder_stdout_export(run->options);
     const struct fb_table_options table = {
@@ -195,7 +195,7 @@ static unsigned work(struct fb_execution *run, int argc, char **argv, struct fb_
     }
     if (close_results(run, err) != 0)
         return 0;
-    print_documents(run);
+    fb_execute_print(run);
     return fb_exit_of_result(&run->result);
 }
 

@@ -51,7 +51,8 @@ bool fb_shard_has(const struct fb_shard_option *shard, size_t cell)
 
 size_t fb_shard_size(const struct fb_shard_option *shard, size_t total)
 {
-    return total / shard->count + (total % shard->count >= shard->index);
+    const struct fb_shard whole = {shard->index, shard->count, total, NULL};
+    return (size_t)fb_shard_cells(&whole);
 }
 
 size_t fb_shard_place(const struct fb_shard_option *shard, size_t cell)

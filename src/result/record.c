@@ -166,6 +166,12 @@ void fb_result_deinit(struct fb_result *result)
     memset(result, 0, sizeof *result);
 }
 
+uint64_t fb_shard_cells(const struct fb_shard *shard)
+{
+    uint64_t rest = shard->cells_total % shard->count;
+    return shard->cells_total / shard->count + (rest >= shard->index);
+}
+
 /* FNV-1a: keeps two long ids apart that share their first characters. */
 static unsigned long long hash_text(const char *text)
 {

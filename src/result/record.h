@@ -211,6 +211,9 @@ void fb_repetition_deinit(struct fb_repetition *repetition);
 void fb_cell_deinit(struct fb_cell *cell);
 void fb_result_deinit(struct fb_result *result);
 
+/* How many cells the shard (index ≥ 1) should hold. */
+uint64_t fb_shard_cells(const struct fb_shard *shard);
+
 /* A cell's id with every character but letters, digits, ".", "_", "-" replaced by "_"; past 200
  * characters its head and a hash of the whole id. New string. */
 char *fb_cell_file_name(const char *id);

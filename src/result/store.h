@@ -29,6 +29,15 @@ int fb_store_read_result(const char *path, struct fb_result *out, struct fb_erro
 int fb_store_read_series(const char *dir, const struct fb_repetition *repetition,
                          struct fb_series *out, struct fb_error *err) FB_MUST_USE;
 
+/* For joining results: whether every series that the result names is there and inside its folder;
+ * and copying them all into another folder made by fb_store_create(). */
+int fb_store_check_series(const char *dir, const struct fb_result *result,
+                          struct fb_error *err) FB_MUST_USE;
+int fb_store_copy_series(const char *from, const struct fb_result *result, const char *to,
+                         struct fb_error *err) FB_MUST_USE;
+/* The folder of a result that is given as a folder or as its result.json. New string. */
+char *fb_store_folder_of(const char *path);
+
 /* The document itself, for exports and tests. New reference. */
 json_t *fb_store_json(const struct fb_result *result);
 /* The document as text, exactly as in result.json, line end included. New string. */
