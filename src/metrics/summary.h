@@ -26,6 +26,7 @@ struct fb_verdict {
     const struct fb_cell *least_end;  /* smallest end footprint */
     const struct fb_cell *fastest;    /* smallest ns_per_op; NULL without timing */
     bool indistinct_peak; /* the ensembles of the first two overlap or differ under 2 % */
+    bool untimed;         /* set by who knows that the times are not to be compared */
 };
 
 void fb_verdict_init(struct fb_verdict *verdict, const struct fb_cell *cells, size_t count);

@@ -1,6 +1,7 @@
 #include "report/block.h"
 
 #include "base/alloc.h"
+#include "metrics/spread.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -247,6 +248,24 @@ static void fill_status(const struct fb_group *group, struct fb_grid *grid)
     }
 }
 
+/* What a range runs over, by fb_group_axes(). */
+static const char *const range_units[1U << FB_AXIS_COUNT] = {
+    "(layouts)", "(layouts)",          "(seeds)",          "(layouts, seeds)",
+    "(repeats)", "(layouts, repeats)", "(seeds, repeats)", "(all runs)",
+};
+static const char *const range_labels[1U << FB_AXIS_COUNT] = {
+    "range over layouts",           "range over layouts",  "range over seeds",
+    "range over layouts and seeds", "range over repeats",  "range over layouts and repeats",
+    "range over seeds and repeats", "range over all runs",
+};
+
+void fb_block_head_range(const struct fb_group *group, struct fb_grid_column *head)
+{
+    unsigned axes = fb_group_axes(group);
+    head->unit = range_units[axes];
+    head->label = range_labels[axes];
+}
+
 void fb_block_init(const struct fb_group *group, struct fb_grid *grid, struct fb_notes *notes)
 {
     struct fb_grid_column heads[COLUMNS];
@@ -255,6 +274,8 @@ void fb_block_init(const struct fb_group *group, struct fb_grid *grid, struct fb
         const struct scale *scale = scale_of(group, &columns[i]);
         if (columns[i].kind == NANOSECONDS)
             heads[i].unit = columns[i].metric == FB_METRIC_NS_PER_OP ? scale->per_op : scale->name;
+        if (columns[i].kind == RANGE)
+            fb_block_head_range(group, &heads[i]);
     }
     *notes = (struct fb_notes){.reason_count = 0};
     fb_grid_init(grid, heads, COLUMNS, group->count);

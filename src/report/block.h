@@ -22,6 +22,8 @@ struct fb_notes {
 /* A row a cell. Failed and skipped cells show their status in place of numbers. The grid is the
  * caller's to deinit. */
 void fb_block_init(const struct fb_group *group, struct fb_grid *grid, struct fb_notes *notes);
+/* Says in a column's head what its ranges run over. */
+void fb_block_head_range(const struct fb_group *group, struct fb_grid_column *head);
 /* One note a line: what the columns are, why cells are n/a, what makes the numbers less than
  * exact. Each line is led by `bullet`. */
 void fb_block_notes(const struct fb_group *group, const struct fb_host *host,

@@ -1,6 +1,6 @@
 #include "report/block.h"
 
-#include "base/units.h"
+#include "metrics/spread.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,6 +103,48 @@ static void add_left_out(const struct fb_notes *notes, const char *bullet, struc
     }
 }
 
+/* The widest spread over one axis among the cells, as a share of that cell's median peak. */
+static double widest_spread(const struct fb_group *group, size_t axis, const struct fb_cell **where)
+{
+    struct fb_spread spread[FB_AXIS_COUNT];
+    double widest = 0;
+    *where = NULL;
+    for (size_t i = 0; i < group->count; i++) {
+        const struct fb_summary *peak = &group->cells[i].summary[FB_METRIC_PEAK_FOOTPRINT_BYTES];
+        if (group->cells[i].status != FB_STATUS_OK || peak->n == 0 || peak->median <= 0)
+            continue;
+        fb_spread_of(&group->cells[i], FB_METRIC_PEAK_FOOTPRINT_BYTES, spread);
+        double share = spread[axis].range / peak->median;
+        if (share > widest) {
+            widest = share;
+            *where = &group->cells[i];
+        }
+    }
+    return widest;
+}
+
+/* Where a range runs over more than one thing, which of them it comes from. */
+static void add_spreads(const struct fb_group *group, const char *bullet, struct fb_buf *out)
+{
+    static const char *const names[FB_AXIS_COUNT] = {"layouts", "seeds", "repeats"};
+    unsigned axes = fb_group_axes(group);
+    if ((axes & (axes - 1)) == 0)
+        return;
+    fb_buf_addf(out, "%sPeak RSS moves with the rest held still", bullet);
+    const char *between = ": ";
+    for (size_t axis = 0; axis < FB_AXIS_COUNT; axis++) {
+        const struct fb_cell *where = NULL;
+        if ((axes & (1U << axis)) == 0)
+            continue;
+        double widest = widest_spread(group, axis, &where);
+        fb_buf_addf(out, "%sover %s by up to %.1f %%", between, names[axis], widest * 100);
+        if (where != NULL)
+            fb_buf_addf(out, " (%s)", fb_text_or_empty(where->allocator.name));
+        between = ", ";
+    }
+    fb_buf_adds(out, ".\n");
+}
+
 void fb_block_notes(const struct fb_group *group, const struct fb_host *host,
                     const struct fb_notes *notes, const char *bullet, struct fb_buf *out)
 {
@@ -112,6 +154,10 @@ void fb_block_notes(const struct fb_group *group, const struct fb_host *host,
     for (size_t i = 0; i < notes->reason_count; i++)
         fb_buf_addf(out, "%s%s %s\n", bullet, fb_note_marks[i], notes->reasons[i]);
     add_left_out(notes, bullet, out);
+    add_spreads(group, bullet, out);
+    if (group->times_apart != NULL)
+        fb_buf_addf(out, "%sNote: times are not to be compared with one another: %s.\n", bullet,
+                    group->times_apart);
     for (size_t i = 0; i < sizeof caveats / sizeof caveats[0]; i++)
         add_caveat(group, i, bullet, out);
     if (!host->statm_exact)

@@ -44,6 +44,17 @@ static void add_preload(struct fb_buf *line, const struct fb_cell *cell)
     free(value);
 }
 
+char *fb_table_spec(const struct fb_cell *cell)
+{
+    struct fb_buf line;
+    fb_buf_init(&line, LINE_CAP);
+    fb_buf_adds(&line, "-a ");
+    add_quoted(&line, cell->allocator.spec == NULL ? "" : cell->allocator.spec);
+    char *text = fb_strdup(line.text);
+    fb_buf_deinit(&line);
+    return text;
+}
+
 char *fb_table_environment(const struct fb_cell *cell)
 {
     const char *backend = cell->allocator.backend == NULL ? "" : cell->allocator.backend;

@@ -1,11 +1,14 @@
 #include "base/alloc.h"
 #include "report/block.h"
 #include "report/formats.h"
+#include "report/origin.h"
+#include "report/ranking.h"
 #include "report/verdict.h"
 
 #include <stdlib.h>
 
 #define LINE_CAP 65536U
+#define TABLE_CAP ((size_t)1 << 24)
 
 /* Headings and facts come from the person's own files: escaped like all text. */
 static void add_line(struct fb_buf *out, const char *lead, const struct fb_buf *line)
@@ -48,14 +51,35 @@ static char **escape_names(struct fb_group *group)
     return names;
 }
 
+/* With the names as they are: the grid escapes them itself. */
+static void add_ranking(const struct fb_group *group, struct fb_buf *out)
+{
+    struct fb_grid grid;
+    fb_ranking_grid(group, &grid);
+    fb_buf_adds(out, "\n");
+    fb_grid_markdown(&grid, out);
+    fb_buf_adds(out, "\n");
+    fb_grid_deinit(&grid);
+}
+
 static void add_sentences(const struct fb_result *result, struct fb_group *group,
                           const struct fb_notes *notes, struct fb_buf *out)
 {
     /* Two backticks, since a path may hold one. */
-    static const struct fb_verdict_style style = {"- ", "  `` ", " ``"};
+    const bool ranked = fb_ranking_wanted(group);
+    const struct fb_verdict_style style = {"- ", "  `` ", " ``", "  ", ranked};
+    const struct fb_verdict_style list = {"- ", "  - `` ", " ``", "  - ", ranked};
+    struct fb_buf table;
+    fb_buf_init(&table, TABLE_CAP);
+    if (ranked)
+        add_ranking(group, &table);
     char **names = escape_names(group);
     fb_verdict_render(group, &style, out);
     fb_block_notes(group, &result->host, notes, "- ", out);
+    fb_buf_add(out, table.text, table.length);
+    if (ranked)
+        fb_ranking_sentences(group, &list, out);
+    fb_buf_deinit(&table);
     for (size_t i = 0; i < group->count; i++)
         free(names[i]);
     free(names);
@@ -81,6 +105,7 @@ void fb_format_markdown(const struct fb_document *document, struct fb_buf *out)
     fb_groups_init(&groups, result);
     for (size_t i = 0; i < groups.count; i++)
         add_group(result, &groups.items[i], out);
+    fb_origin_line(result, out);
     if (result->interrupted)
         fb_buf_adds(out, "Interrupted: this is what was measured until then.\n");
     fb_groups_deinit(&groups);

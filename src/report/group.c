@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/units.h"
+#include "metrics/spread.h"
+#include "report/origin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +53,8 @@ void fb_groups_init(struct fb_groups *groups, const struct fb_result *result)
         group->cells = fb_realloc(group->cells, group->count + 1, sizeof *group->cells);
         group->cells[group->count++] = result->cells[i];
     }
+    for (size_t i = 0; i < groups->count; i++)
+        groups->items[i].times_apart = fb_origin_times_apart(result, &groups->items[i]);
 }
 
 void fb_groups_deinit(struct fb_groups *groups)
@@ -59,6 +63,12 @@ void fb_groups_deinit(struct fb_groups *groups)
         free(groups->items[i].cells);
     free(groups->items);
     *groups = (struct fb_groups){0};
+}
+
+void fb_group_judge(const struct fb_group *group, struct fb_verdict *verdict)
+{
+    fb_verdict_init(verdict, group->cells, group->count);
+    verdict->untimed = group->times_apart != NULL;
 }
 
 const struct fb_repetition *fb_cell_done(const struct fb_cell *cell)
@@ -100,29 +110,74 @@ void fb_group_facts(const struct fb_group *group, struct fb_buf *out)
         fb_buf_addf(out, ", scale %.4g", scale);
 }
 
-static size_t count_layouts(const struct fb_cell *cell)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < cell->repetition_count; i++) {
-        size_t earlier = 0;
-        while (earlier < i && cell->repetitions[earlier].layout != cell->repetitions[i].layout)
-            earlier++;
-        count += earlier == i;
-    }
-    return count;
-}
-
-void fb_group_setup(const struct fb_group *group, struct fb_buf *out)
+static const struct fb_cell *fullest(const struct fb_group *group)
 {
     const struct fb_cell *fullest = &group->cells[0];
     for (size_t i = 1; i < group->count; i++)
         if (group->cells[i].repetition_count > fullest->repetition_count)
             fullest = &group->cells[i];
-    size_t layouts = count_layouts(fullest);
-    fb_buf_addf(out, "%s clock, %s order, %zu layout%s", fb_text_or_empty(fullest->clock),
-                fb_text_or_empty(fullest->order), layouts, layouts == 1 ? "" : "s");
-    if (fullest->repetition_count > layouts)
-        fb_buf_addf(out, ", %zu runs each", fullest->repetition_count);
+    return fullest;
+}
+
+static const struct {
+    const char *one, *many;
+} axis_names[FB_AXIS_COUNT] = {
+    [FB_AXIS_LAYOUTS] = {"layout", "layouts"},
+    [FB_AXIS_SEEDS] = {"seed", "seeds"},
+    [FB_AXIS_REPEATS] = {"repeat", "repeats"},
+};
+
+unsigned fb_group_axes(const struct fb_group *group)
+{
+    struct fb_spread spread[FB_AXIS_COUNT];
+    unsigned axes = 0;
+    fb_spread_of(fullest(group), FB_METRIC_PEAK_LIVE_BYTES, spread);
+    for (unsigned axis = 0; axis < FB_AXIS_COUNT; axis++)
+        axes |= spread[axis].count > 1 ? 1U << axis : 0;
+    return axes;
+}
+
+static const char *axes_text(unsigned axes)
+{
+    static const char *const texts[1U << FB_AXIS_COUNT] = {
+        "runs",
+        "layouts",
+        "seeds",
+        "layouts and seeds",
+        "repeats",
+        "layouts and repeats",
+        "seeds and repeats",
+        "layouts, seeds and repeats",
+    };
+    return texts[axes];
+}
+
+void fb_group_tie(const struct fb_group *group, const char *within, struct fb_buf *out)
+{
+    unsigned axes = fb_group_axes(group);
+    fb_buf_addf(out, "within %s", within);
+    if (axes != 0)
+        fb_buf_addf(out, " or overlapping over the %s", axes_text(axes));
+}
+
+void fb_group_setup(const struct fb_group *group, struct fb_buf *out)
+{
+    const struct fb_cell *cell = fullest(group);
+    struct fb_spread spread[FB_AXIS_COUNT];
+    size_t product = 1;
+    fb_spread_of(cell, FB_METRIC_PEAK_LIVE_BYTES, spread);
+    fb_buf_addf(out, "%s clock, %s order", fb_text_or_empty(cell->clock),
+                fb_text_or_empty(cell->order));
+    for (size_t axis = 0; axis < FB_AXIS_COUNT; axis++) {
+        unsigned count = spread[axis].count;
+        if (count > 1 || (count == 1 && axis == FB_AXIS_LAYOUTS))
+            fb_buf_addf(out, "%s%u %s", axis == FB_AXIS_LAYOUTS ? ", " : " × ", count,
+                        count == 1 ? axis_names[axis].one : axis_names[axis].many);
+        product *= count;
+    }
+    unsigned done = cell->summary[FB_METRIC_PEAK_LIVE_BYTES].n;
+    if (product != done) /* some failed, or were not reached */
+        fb_buf_addf(out, ", %u runs each", done);
 }
 
 void fb_host_line(const struct fb_host *host, struct fb_buf *out)

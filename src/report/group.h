@@ -4,11 +4,13 @@
 #define FB_REPORT_GROUP_H
 
 #include "base/buf.h"
+#include "metrics/summary.h"
 #include "result/record.h"
 
 struct fb_group {
     struct fb_cell *cells; /* copies that share all they point to with the result */
     size_t count;
+    const char *times_apart; /* static text: why times are not to be compared; NULL: they are */
 };
 
 struct fb_groups {
@@ -18,6 +20,15 @@ struct fb_groups {
 
 void fb_groups_init(struct fb_groups *groups, const struct fb_result *result);
 void fb_groups_deinit(struct fb_groups *groups);
+
+/* fb_verdict_init() of the group's cells; untimed where their times are apart. */
+void fb_group_judge(const struct fb_group *group, struct fb_verdict *verdict);
+
+/* What the repetitions of the group's fullest cell differ by: bit 1 << axis for each fb_axis. */
+unsigned fb_group_axes(const struct fb_group *group);
+/* When two values of the group are a tie: "within 2 % or overlapping over the layouts", or over
+ * whatever its runs differ by. */
+void fb_group_tie(const struct fb_group *group, const char *within, struct fb_buf *out);
 
 /* "kv-cache-growth (sequences=256)". */
 void fb_group_title(const struct fb_group *group, struct fb_buf *out);

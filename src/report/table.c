@@ -1,6 +1,8 @@
 #include "report/table.h"
 
 #include "report/block.h"
+#include "report/origin.h"
+#include "report/ranking.h"
 #include "report/verdict.h"
 
 #include <limits.h>
@@ -69,10 +71,28 @@ static void add_prose(const char *text, unsigned width, struct fb_buf *out)
     }
 }
 
+/* What a sweep is run for comes last. */
+static void add_ranking(const struct fb_group *group, const struct fb_verdict_style *style,
+                        const struct fb_table_options *options, struct fb_buf *out)
+{
+    struct fb_grid grid;
+    struct fb_buf prose;
+    fb_buf_adds(out, "\n");
+    fb_ranking_grid(group, &grid);
+    fb_grid_render(&grid, options->width, options->color, out);
+    fb_grid_deinit(&grid);
+    fb_buf_init(&prose, PROSE_MAX);
+    fb_buf_adds(&prose, "\n");
+    fb_ranking_sentences(group, style, &prose);
+    add_prose(prose.text, options->width, out);
+    fb_buf_deinit(&prose);
+}
+
 static void add_block(const struct fb_result *result, const struct fb_group *group,
                       const struct fb_table_options *options, struct fb_buf *out)
 {
-    static const struct fb_verdict_style style = {"", "  ", ""};
+    const bool ranked = fb_ranking_wanted(group);
+    const struct fb_verdict_style style = {"", "  ", "", "  ", ranked};
     struct fb_grid grid;
     struct fb_notes notes;
     fb_block_init(group, &grid, &notes);
@@ -91,6 +111,20 @@ static void add_block(const struct fb_result *result, const struct fb_group *gro
     add_prose(prose.text, options->width, out);
     fb_buf_deinit(&prose);
     fb_grid_deinit(&grid);
+    if (ranked)
+        add_ranking(group, &style, options, out);
+}
+
+static void add_origin(const struct fb_result *result, const struct fb_table_options *options,
+                       struct fb_buf *out)
+{
+    struct fb_buf prose;
+    fb_buf_init(&prose, PROSE_MAX);
+    fb_origin_line(result, &prose);
+    if (prose.length > 0 && out->length > 0)
+        fb_buf_adds(out, "\n");
+    add_prose(prose.text, options->width, out);
+    fb_buf_deinit(&prose);
 }
 
 void fb_table_render(const struct fb_result *result, const struct fb_table_options *options,
@@ -102,6 +136,7 @@ void fb_table_render(const struct fb_result *result, const struct fb_table_optio
         fb_buf_adds(out, i == 0 ? "" : "\n\n");
         add_block(result, &groups.items[i], options, out);
     }
+    add_origin(result, options, out);
     if (result->interrupted)
         fb_buf_adds(out, "Interrupted: this is what was measured until then.\n");
     fb_groups_deinit(&groups);

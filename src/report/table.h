@@ -20,5 +20,8 @@ void fb_table_render(const struct fb_result *result, const struct fb_table_optio
 /* The environment of a cell as one line to paste: "LD_PRELOAD=… MALLOC_CONF=…", shell-quoted. New
  * string. */
 char *fb_table_environment(const struct fb_cell *cell);
+/* The option that names a cell's contender: "-a 'jemalloc:dirty_decay_ms=0'", shell-quoted. New
+ * string. */
+char *fb_table_spec(const struct fb_cell *cell);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/units.h"
-#include "metrics/summary.h"
+#include "metrics/ranking.h"
 #include "report/table.h"
 
 #include <math.h>
@@ -18,15 +18,15 @@ struct contest {
     const char *when;      /* "at its peak" */
     const char *no_matter; /* "for the peak" */
     double tie_bytes;      /* differences below decide nothing */
-    const char *tie_rule;
+    const char *within;
 };
 
 static const struct contest contests[] = {
     {FB_METRIC_PEAK_FOOTPRINT_BYTES, FB_METRIC_PEAK_LIVE_BYTES, "at its peak", "for the peak", 0,
-     "within 2 % or overlapping over the layouts"},
+     "2 %"},
     /* After the frees little may be left: 0.2 against 0.9 MiB is no reason to choose. */
     {FB_METRIC_END_FOOTPRINT_BYTES, FB_METRIC_END_LIVE_BYTES, "at the end", "for the end", MIB,
-     "within 2 %, 1 MiB or overlapping over the layouts"},
+     "2 %, 1 MiB"},
 };
 enum { PEAK, AT_END };
 
@@ -87,13 +87,17 @@ static void add_tied_names(const struct fb_verdict *verdict, const struct contes
     }
 }
 
-static void add_all_tied(const struct contest *contest, const struct fb_cell *best,
-                         const struct fb_cell *worst, struct fb_buf *out)
+static void add_all_tied(const struct fb_group *group, const struct contest *contest,
+                         const struct fb_cell *best, const struct fb_cell *worst,
+                         struct fb_buf *out)
 {
     double low = value_of(best, contest->footprint), high = value_of(worst, contest->footprint);
-    bool close = high - low < low * TIE_PERCENT / 100;
-    fb_buf_addf(out, "Memory %s: all %s: on this pattern the allocator does not matter %s (",
-                contest->when, close ? "within 2 %" : contest->tie_rule, contest->no_matter);
+    fb_buf_addf(out, "Memory %s: all ", contest->when);
+    if (high - low < low * TIE_PERCENT / 100)
+        fb_buf_adds(out, "within 2 %");
+    else
+        fb_group_tie(group, contest->within, out);
+    fb_buf_addf(out, ": on this pattern the allocator does not matter %s (", contest->no_matter);
     add_size(out, low);
     fb_buf_adds(out, " to ");
     add_size(out, high);
@@ -128,13 +132,14 @@ static const struct fb_cell *next_after(const struct fb_verdict *verdict,
     return next;
 }
 
-static void add_contest(const struct fb_verdict *verdict, const struct contest *contest,
-                        const struct fb_cell *best, struct fb_buf *out)
+static void add_contest(const struct fb_group *group, const struct fb_verdict *verdict,
+                        const struct contest *contest, const struct fb_cell *best,
+                        struct fb_buf *out)
 {
     size_t tied = count_ties(verdict, contest, best);
     const struct fb_cell *worst = most(verdict, contest);
     if (verdict->ranked_count > 1 && tied == verdict->ranked_count) {
-        add_all_tied(contest, best, worst, out);
+        add_all_tied(group, contest, best, worst, out);
         return;
     }
     fb_buf_addf(out, "Least memory %s: ", contest->when);
@@ -144,37 +149,17 @@ static void add_contest(const struct fb_verdict *verdict, const struct contest *
     fb_buf_adds(out, " for ");
     add_size(out, value_of(best, contest->live));
     fb_buf_adds(out, " of data");
-    if (tied > 1)
-        fb_buf_addf(out, " (%s)", contest->tie_rule);
+    if (tied > 1) {
+        fb_buf_adds(out, " (");
+        fb_group_tie(group, contest->within, out);
+        fb_buf_adds(out, ")");
+    }
     const struct fb_cell *next = next_after(verdict, contest, best);
     if (next != NULL)
         add_excess(out, "; ", next, best, contest);
     if (next != NULL && worst != next)
         add_excess(out, ", ", worst, best, contest);
     fb_buf_adds(out, ".\n");
-}
-
-/* In how many of the contests, the peak first, the cell is among the leaders. */
-static int rank(const struct fb_verdict *verdict, const struct fb_cell *cell)
-{
-    if (!ties(&contests[PEAK], verdict->least_peak, cell))
-        return 0;
-    return verdict->least_end != NULL && ties(&contests[AT_END], verdict->least_end, cell) ? 2 : 1;
-}
-
-/* Of those tied at the peak, one that leads at the end, too; of several such the fastest; where
- * speed is unknown the first. */
-static const struct fb_cell *choose(const struct fb_verdict *verdict)
-{
-    const struct fb_cell *chosen = verdict->least_peak;
-    for (size_t i = 0; i < verdict->ranked_count; i++) {
-        const struct fb_cell *cell = verdict->ranked[i];
-        int gain = rank(verdict, cell) - rank(verdict, chosen);
-        bool faster = value_of(cell, FB_METRIC_NS_PER_OP) < value_of(chosen, FB_METRIC_NS_PER_OP);
-        if (gain > 0 || (gain == 0 && faster))
-            chosen = cell;
-    }
-    return chosen;
 }
 
 /* Nanoseconds with a decimal, longer times in their own unit. */
@@ -187,10 +172,14 @@ static void add_time(struct fb_buf *out, double ns)
         fb_buf_adds(out, fb_units_time((uint64_t)ns, text, sizeof text));
 }
 
-static void add_speed(const struct fb_verdict *verdict, const struct fb_cell *chosen,
-                      struct fb_buf *out)
+static void add_speed(const struct fb_group *group, const struct fb_verdict *verdict,
+                      const struct fb_cell *chosen, struct fb_buf *out)
 {
     double time = value_of(chosen, FB_METRIC_NS_PER_OP);
+    if (group->times_apart != NULL) {
+        fb_buf_addf(out, "Speed: not compared, since %s.\n", group->times_apart);
+        return;
+    }
     if (verdict->fastest == NULL || isnan(time)) {
         fb_buf_addf(out, "Speed: not measured for %s.\n", name_of(chosen));
         return;
@@ -253,28 +242,28 @@ static void add_use(const struct fb_cell *cell, const char *why, const char *but
     free(environment);
 }
 
-static void add_ranked(const struct fb_verdict *verdict, const struct fb_verdict_style *style,
-                       struct fb_buf *out)
+static void add_ranked(const struct fb_group *group, const struct fb_verdict *verdict,
+                       const struct fb_verdict_style *style, struct fb_buf *out)
 {
-    const struct fb_cell *chosen = choose(verdict);
+    const struct fb_cell *chosen = fb_ranking_best(verdict);
     const struct fb_cell *end = verdict->least_end;
     if (verdict->ranked_count == 1)
         fb_buf_addf(out, "%sOnly %s finished with equal work: nothing to compare it with.\n",
                     style->bullet, name_of(chosen));
     fb_buf_adds(out, style->bullet);
-    add_contest(verdict, &contests[PEAK], verdict->least_peak, out);
+    add_contest(group, verdict, &contests[PEAK], verdict->least_peak, out);
     if (end != NULL) {
         fb_buf_adds(out, style->bullet);
-        add_contest(verdict, &contests[AT_END], end, out);
+        add_contest(group, verdict, &contests[AT_END], end, out);
     }
     fb_buf_adds(out, style->bullet);
-    add_speed(verdict, chosen, out);
+    add_speed(group, verdict, chosen, out);
 }
 
 static void add_uses(const struct fb_verdict *verdict, const struct fb_verdict_style *style,
                      struct fb_buf *out)
 {
-    const struct fb_cell *chosen = choose(verdict), *end = verdict->least_end;
+    const struct fb_cell *chosen = fb_ranking_best(verdict), *end = verdict->least_end;
     bool split = end != NULL && !ties(&contests[AT_END], end, chosen);
     if (!split) {
         add_use(chosen, NULL, NULL, FB_METRIC_COUNT, style, out);
@@ -288,17 +277,17 @@ void fb_verdict_render(const struct fb_group *group, const struct fb_verdict_sty
                        struct fb_buf *out)
 {
     struct fb_verdict verdict;
-    fb_verdict_init(&verdict, group->cells, group->count);
+    fb_group_judge(group, &verdict);
     if (verdict.ranked_count == 0)
         fb_buf_addf(out, "%sNo verdict: no allocator finished this workload with equal work.\n",
                     style->bullet);
     else
-        add_ranked(&verdict, style, out);
+        add_ranked(group, &verdict, style, out);
     if (verdict.refused_count > 0) {
         fb_buf_adds(out, style->bullet);
         add_refused(&verdict, out);
     }
-    if (verdict.ranked_count > 0)
+    if (verdict.ranked_count > 0 && !style->without_use)
         add_uses(&verdict, style, out);
     fb_verdict_deinit(&verdict);
 }

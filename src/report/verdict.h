@@ -8,6 +8,8 @@
  * Lines are led by `bullet`; commands are led by `command` and ended by `command_end`. */
 struct fb_verdict_style {
     const char *bullet, *command, *command_end;
+    const char *note; /* leads what stands in a command's place */
+    bool without_use; /* a ranking follows and says what to set */
 };
 void fb_verdict_render(const struct fb_group *group, const struct fb_verdict_style *style,
                        struct fb_buf *out);

@@ -13,6 +13,11 @@ static const char *or_nothing(const char *text)
     return text != NULL && text[0] != '\0' ? text : "(not recorded)";
 }
 
+static const char *or_none(const char *text)
+{
+    return text != NULL && text[0] != '\0' ? text : "none";
+}
+
 static bool same(const char *a, const char *b)
 {
     return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
@@ -201,12 +206,11 @@ static int compare_allocators(const struct witness *a, const struct witness *b,
         return 0;
     const char *backend = x->allocator.backend;
     return fb_fail(err, FB_ERROR_INPUT,
-                   "%s differs: version %s (sha256 %.*s) in %s, version %s (sha256 %.*s) in %s; "
+                   "%s differs: version %s (sha256 %.12s) in %s, version %s (sha256 %.12s) in %s; "
                    "install one build of it on all machines and run those shards again",
                    backend != NULL && backend[0] != '\0' ? backend : x->allocator.name,
-                   or_nothing(x->allocator.version), PLAN_SHOWN, or_nothing(x->allocator.sha256),
-                   a->input->path, or_nothing(y->allocator.version), PLAN_SHOWN,
-                   or_nothing(y->allocator.sha256), b->input->path);
+                   or_nothing(x->allocator.version), or_none(x->allocator.sha256), a->input->path,
+                   or_nothing(y->allocator.version), or_none(y->allocator.sha256), b->input->path);
 }
 
 static int compare_traces(const struct witness *a, const struct witness *b, struct fb_error *err)

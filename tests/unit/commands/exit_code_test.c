@@ -58,6 +58,22 @@ static void skipped_cells_count_only_when_nothing_ran(void **state)
     assert_int_equal(code_of(none, 0), 4);
 }
 
+/* A job of an array that has nothing to do must not fail the array. */
+static void a_shard_with_nothing_to_run_is_done(void **state)
+{
+    (void)state;
+    struct fb_cell skipped = {.status = FB_STATUS_NOT_INSTALLED};
+    struct fb_result result = {.shard = {2, 3, 1, NULL}};
+    assert_int_equal(fb_exit_of_result(&result), 0);
+    result.cells = &skipped;
+    result.cell_count = 1;
+    assert_int_equal(fb_exit_of_result(&result), 0);
+    result.shard.index = 0; /* merged: now all is known */
+    assert_int_equal(fb_exit_of_result(&result), FB_HAPPENED_NOTHING);
+    result.shard = (struct fb_shard){1, 1, 1, NULL};
+    assert_int_equal(fb_exit_of_result(&result), FB_HAPPENED_NOTHING);
+}
+
 static void every_failure_makes_it_incomplete(void **state)
 {
     (void)state;
@@ -102,6 +118,7 @@ int main(void)
         cmocka_unit_test(weightiest_bit_decides),
         cmocka_unit_test(errors_map_to_their_codes),
         cmocka_unit_test(skipped_cells_count_only_when_nothing_ran),
+        cmocka_unit_test(a_shard_with_nothing_to_run_is_done),
         cmocka_unit_test(every_failure_makes_it_incomplete),
         cmocka_unit_test(refusal_is_done_unless_it_ended_the_run),
         cmocka_unit_test(failed_timing_pass_makes_it_incomplete),
