@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # What is generated and kept in the tree is what its generator makes now: the key tables of
-# docs/language.md, the measured parts of workloads. Usage: generated.sh SOURCE_DIR FRAGBENCH
+# docs/language.md, the example scripts in docs/scaling.md, the measured parts of workloads. Usage: generated.sh SOURCE_DIR FRAGBENCH
 set -euo pipefail
 cd "$1"
 faults=0
 FRAGBENCH=$2 docs/update-language.sh --check || faults=$((faults + 1))
+docs/update-examples.sh --check || faults=$((faults + 1))
 python3 workloads/data/make-workload.py --check || faults=$((faults + 1))
 echo "$faults faults"
 [[ $faults -eq 0 ]]
