@@ -19,7 +19,7 @@ static const struct exit_row {
     {FB_HAPPENED_SIGNAL, 128, "128+n", "ended by signal n; what was measured is kept"},
     {FB_HAPPENED_NOTHING, 4, "4", "nothing to run"},
     {FB_HAPPENED_INCOMPLETE, 5, "5",
-     "incomplete: a cell crashed, timed out, was rejected …; a shard is missing"},
+     "incomplete: a cell crashed, timed out …, or a shard is missing"},
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 

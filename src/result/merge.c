@@ -80,9 +80,17 @@ static struct fb_host copy_host(const struct fb_host *host)
 }
 
 /* ISO 8601 in one form and one zone sorts as text. */
-static void keep_if(char **kept, const char *time, int sign)
+static void keep_earlier(char **kept, const char *time)
 {
-    if (time == NULL || (*kept != NULL && sign * strcmp(time, *kept) <= 0))
+    if (time == NULL || (*kept != NULL && strcmp(time, *kept) >= 0))
+        return;
+    free(*kept);
+    *kept = fb_strdup(time);
+}
+
+static void keep_later(char **kept, const char *time)
+{
+    if (time == NULL || (*kept != NULL && strcmp(time, *kept) <= 0))
         return;
     free(*kept);
     *kept = fb_strdup(time);
@@ -118,8 +126,8 @@ static void take_facts(struct fb_merge_input *inputs, size_t count, struct fb_re
     out->parts = fb_alloc(count, sizeof *out->parts);
     out->part_count = count;
     for (size_t i = 0; i < count; i++) {
-        keep_if(&out->started, inputs[i].result.started, -1);
-        keep_if(&out->finished, inputs[i].result.finished, 1);
+        keep_earlier(&out->started, inputs[i].result.started);
+        keep_later(&out->finished, inputs[i].result.finished);
         out->host.statm_exact = out->host.statm_exact && inputs[i].result.host.statm_exact;
         take_part(&inputs[i], &out->parts[i]);
         out->interrupted = out->interrupted || out->parts[i].interrupted;
