@@ -24,6 +24,9 @@
 #define LATER_ROW(kind_, type, member, name_) \
     {.name = (name_), .kind = FB_FIELD_##kind_, .offset = offsetof(struct type, member), \
      .optional = true}
+#define LATER_LIST(kind_, type, member, count, name_) \
+    {.name = (name_), .kind = FB_FIELD_##kind_, .offset = offsetof(struct type, member), \
+     .count_offset = offsetof(struct type, count), .optional = true}
 #define LATER_OBJECT(fields_, name_) \
     {.name = (name_), .kind = FB_FIELD_OBJECT, .fields = (fields_), .optional = true}
 #define LATER_ARRAY(type, member, count, fields_, name_) \
@@ -58,7 +61,7 @@ const struct fb_field fb_checkpoint_fields[] = {
     ROW(U64, fb_checkpoint, huge_bytes, "huge_bytes"),
     ROW(U64, fb_checkpoint, swap_bytes, "swap_bytes"),
     ROW(U64, fb_checkpoint, mappings, "mappings"),
-    LIST(COUNTERS, fb_checkpoint, allocator, allocator_count, "allocator"),
+    LATER_LIST(COUNTERS, fb_checkpoint, allocator, allocator_count, "allocator"),
     END,
 };
 
@@ -103,7 +106,7 @@ static const struct fb_field allocator_fields[] = {
     ROW(TEXT, fb_cell, allocator.spec, "spec"),
     ROW(TEXT, fb_cell, allocator.version, "version"),
     ROW(TEXT, fb_cell, allocator.path, "path"),
-    ROW(TEXT, fb_cell, allocator.inner_path, "inner_path"),
+    LATER_ROW(TEXT, fb_cell, allocator.inner_path, "inner_path"),
     ROW(TEXT, fb_cell, allocator.sha256, "sha256"),
     ROW(TEXT, fb_cell, allocator.package, "package"),
     LIST(PAIRS, fb_cell, allocator.tunables, allocator.tunable_count, "tunables"),

@@ -63,6 +63,22 @@ static void members_survive_the_round_trip(void **state)
     fb_result_deinit(&read);
 }
 
+/* Written before shards, boot ids and allocators' own counters were recorded. */
+static void results_of_earlier_releases_are_read(void **state)
+{
+    struct fb_error err = {0};
+    struct fb_result read;
+    (void)state;
+    if (fb_store_read_result(FB_SOURCE_DIR "/results/reference/threads/free.json", &read, &err) !=
+        0)
+        fail_msg("%s", err.text);
+    assert_int_equal(read.shard.count, 0);
+    assert_null(read.host.boot);
+    assert_int_equal(read.part_count, 0);
+    assert_true(read.cell_count > 0);
+    fb_result_deinit(&read);
+}
+
 static void foreign_bytes_do_not_lose_the_file(void **state)
 {
     const char *dir = *state;
@@ -233,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(written_result_reads_back_to_the_same_bytes),
         WITH_FOLDER(members_survive_the_round_trip),
+        WITH_FOLDER(results_of_earlier_releases_are_read),
         WITH_FOLDER(foreign_bytes_do_not_lose_the_file),
         WITH_FOLDER(damaged_documents_are_refused_with_the_place),
         WITH_FOLDER(missing_and_empty_files_are_refused),
