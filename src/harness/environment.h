@@ -9,7 +9,8 @@
 #define FB_ENVIRONMENT_BYTES 4096
 
 /* NULL-terminated array of new strings: LD_PRELOAD=CLOCK[:LIBRARY], LC_ALL, PATH, the tunables'
- * variables, FRAGBENCH_PAD. Larger contents are padded to the next multiple. */
+ * variables, LD_LIBRARY_PATH (see environment.c), FRAGBENCH_PAD. Larger contents are padded to the
+ * next multiple. */
 char **fb_environment_new(const struct fb_contender *contender, const char *clock_library);
 void fb_environment_free(char **environment);
 

@@ -151,19 +151,38 @@ char *fb_library_version(const char *path)
     return suffix != NULL ? fb_format("so-%s", suffix + 4) : fb_strdup("");
 }
 
-char *fb_library_libc_version(void)
+/* As the loader was told it. */
+static char *libc_path(void)
 {
     Dl_info info;
-    char *version = NULL;
     const char *(*function)(void) = gnu_get_libc_version;
     void *address; /* ISO C has no cast from a function */
     memcpy(&address, &function, sizeof address);
-    if (dladdr(address, &info) != 0 && info.dli_fname != NULL) {
-        char *path = realpath(info.dli_fname, NULL);
-        if (path != NULL && package_owns("libc6", path))
-            version = package_version("libc6");
+    bool told = dladdr(address, &info) != 0 && info.dli_fname != NULL;
+    return told ? fb_strdup(info.dli_fname) : NULL;
+}
+
+char *fb_library_libc_folder(void)
+{
+    char *path = libc_path();
+    char *slash = path != NULL && path[0] == '/' ? strrchr(path, '/') : NULL;
+    if (slash == NULL || slash == path) {
         free(path);
+        return NULL;
     }
+    *slash = '\0';
+    return path;
+}
+
+char *fb_library_libc_version(void)
+{
+    char *version = NULL;
+    char *named = libc_path();
+    char *path = named != NULL ? realpath(named, NULL) : NULL;
+    if (path != NULL && package_owns("libc6", path))
+        version = package_version("libc6");
+    free(path);
+    free(named);
     return version != NULL ? version : fb_strdup(gnu_get_libc_version());
 }
 

@@ -191,9 +191,34 @@ static void the_environment_is_built_from_nothing(void **state)
     assert_string_equal(environment[1], "LC_ALL=C");
     assert_string_equal(environment[2], "PATH=/usr/local/bin:/usr/bin:/bin");
     assert_string_equal(environment[3], "MALLOC_CONF=narenas:1");
-    assert_memory_equal(environment[4], "FRAGBENCH_PAD=xxx", 17);
-    assert_null(environment[5]);
+    assert_memory_equal(environment[4], "LD_LIBRARY_PATH=/", 17);
+    assert_memory_equal(environment[5], "FRAGBENCH_PAD=xxx", 17);
+    assert_null(environment[6]);
     assert_int_equal(bytes_of(environment), FB_ENVIRONMENT_BYTES);
+    fb_environment_free(environment);
+}
+
+/* So that ld.so maps no cache, whose length would move every address; but a library that brings its
+ * own folders keeps them. */
+static void libraries_are_found_without_a_cache_but_for_a_runpath(void **state)
+{
+    (void)state;
+    static char with[] = FB_FIXTURES "/libfixture_runpath.so";
+    static char without[] = FB_FIXTURES "/libfixture_nothing.so";
+    assert_true(fb_library_has_runpath(with));
+    assert_false(fb_library_has_runpath(without));
+    assert_false(fb_library_has_runpath("/nowhere.so"));
+    assert_false(fb_library_has_runpath("/etc/hostname"));
+    struct fb_contender contender = {.path = with};
+    char **environment = fb_environment_new(&contender, "/c.so");
+    assert_memory_equal(environment[3], "FRAGBENCH_PAD=", 14);
+    fb_environment_free(environment);
+    contender.path = without;
+    environment = fb_environment_new(&contender, "/c.so");
+    char *folder = fb_library_libc_folder();
+    assert_non_null(folder);
+    assert_memory_equal(environment[3] + strlen("LD_LIBRARY_PATH="), folder, strlen(folder));
+    free(folder);
     fb_environment_free(environment);
 }
 
@@ -222,6 +247,7 @@ int main(void)
         cmocka_unit_test(values_agree_whatever_their_notation),
         cmocka_unit_test(versions_compare_by_their_numbers),
         cmocka_unit_test(the_environment_is_built_from_nothing),
+        cmocka_unit_test(libraries_are_found_without_a_cache_but_for_a_runpath),
         cmocka_unit_test(every_environment_has_the_same_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
