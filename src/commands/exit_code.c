@@ -19,6 +19,7 @@ static const struct exit_row {
     {FB_HAPPENED_SIGNAL, 128, "128+n", "ended by signal n; what was measured is kept"},
     {FB_HAPPENED_NOTHING, 4, "4", "nothing to run"},
     {FB_HAPPENED_INCOMPLETE, 5, "5", "incomplete: a cell crashed, timed out, was rejected …"},
+    {FB_HAPPENED_GATE, 1, "1", "a gate failed: over a limit, or worse than the base"},
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
@@ -78,6 +79,18 @@ unsigned fb_exit_of_result(const struct fb_result *result)
             happened |= FB_HAPPENED_INCOMPLETE;
     }
     return skipped == result->cell_count ? happened | FB_HAPPENED_NOTHING : happened;
+}
+
+unsigned fb_exit_of_findings(const struct fb_findings *findings)
+{
+    unsigned happened = 0;
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct fb_finding *finding = &findings->items[i];
+        if (finding->gates)
+            happened |= finding->judgement == FB_JUDGED_FAILED ? FB_HAPPENED_INCOMPLETE
+                                                               : FB_HAPPENED_GATE;
+    }
+    return happened;
 }
 
 char *fb_exit_help_filter(int key, const char *text, void *input)

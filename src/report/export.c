@@ -1,6 +1,7 @@
 #include "report/export.h"
 
 #include "report/formats.h"
+#include "report/gates.h"
 #include "report/table.h"
 #include "result/store.h"
 
@@ -11,6 +12,7 @@ static void render_text(const struct fb_document *document, struct fb_buf *out)
 {
     const struct fb_table_options options = {.color = false, .width = 0};
     fb_table_render(document->sets[0].result, &options, out);
+    fb_gates_render(document->findings, false, out);
 }
 
 static void render_json(const struct fb_document *document, struct fb_buf *out)

@@ -47,6 +47,7 @@ struct fb_field {
     size_t count_offset;                   /* TEXTS, PAIRS, COUNTERS, ARRAY: of a size_t */
     size_t size;                           /* CHARS: of the array; ARRAY: of an item */
     const struct fb_field *fields;         /* OBJECT, ARRAY: ends with a NULL name */
+    bool optional;                         /* absent from older files: then left as it is */
     json_t *(*encode)(const void *record); /* CUSTOM */
     int (*decode)(const json_t *value, void *record, const struct fb_place *place); /* CUSTOM */
 };

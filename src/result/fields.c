@@ -31,6 +31,10 @@ static const struct fb_field phase_fields[] = {
     ROW(NUMBER, fb_phase_record, kept_bytes, "kept_bytes"),
     ROW(U64, fb_phase_record, peak_footprint_bytes, "peak_footprint_bytes"),
     ROW(U64, fb_phase_record, peak_live_bytes, "peak_live_bytes"),
+    {.name = "peak_t_ns",
+     .kind = FB_FIELD_U64,
+     .offset = offsetof(struct fb_phase_record, peak_t_ns),
+     .optional = true},
     END,
 };
 
@@ -114,6 +118,13 @@ static const struct fb_field timing_fields[] = {
     END,
 };
 
+static const struct fb_field limit_fields[] = {
+    CUSTOM(fb_limit_metric_encode, fb_limit_metric_decode, "metric"),
+    ROW(NUMBER, fb_limit, max, "max"),
+    ROW(UNSIGNED, fb_limit, line, "line"),
+    END,
+};
+
 static const struct fb_field cell_fields[] = {
     ROW(TEXT, fb_cell, id, "id"),
     OBJECT(workload_fields, "workload"),
@@ -127,6 +138,13 @@ static const struct fb_field cell_fields[] = {
     ROW(TEXT, fb_cell, status_detail, "status_detail"),
     CUSTOM(fb_summary_encode, fb_summary_decode, "summary"),
     OBJECT(timing_fields, "timing"),
+    {.name = "limits",
+     .kind = FB_FIELD_ARRAY,
+     .offset = offsetof(struct fb_cell, limits),
+     .count_offset = offsetof(struct fb_cell, limit_count),
+     .size = sizeof(struct fb_limit),
+     .fields = limit_fields,
+     .optional = true},
     ARRAY(fb_cell, repetitions, repetition_count, repetition_fields, "repetitions"),
     END,
 };
