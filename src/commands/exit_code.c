@@ -87,8 +87,8 @@ unsigned fb_exit_of_findings(const struct fb_findings *findings)
     for (size_t i = 0; i < findings->count; i++) {
         const struct fb_finding *finding = &findings->items[i];
         if (finding->gates)
-            happened |= finding->judgement == FB_JUDGED_FAILED ? FB_HAPPENED_INCOMPLETE
-                                                               : FB_HAPPENED_GATE;
+            happened |=
+                finding->judgement == FB_JUDGED_FAILED ? FB_HAPPENED_INCOMPLETE : FB_HAPPENED_GATE;
     }
     return happened;
 }

@@ -24,7 +24,8 @@ unsigned fb_exit_of_error(const struct fb_error *err);
  * cell failed, or refused work in a phase that says on_refusal: fail, or its timing pass failed. */
 unsigned fb_exit_of_result(const struct fb_result *result);
 
-/* The bits of what was judged: GATE when something gates, INCOMPLETE where that is a failed cell. */
+/* The bits of what was judged: GATE when something gates, INCOMPLETE where that is a failed cell.
+ */
 unsigned fb_exit_of_findings(const struct fb_findings *findings);
 
 /* An argp help filter that ends --help with the table of codes. */

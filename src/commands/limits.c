@@ -93,8 +93,10 @@ static void report(const struct fb_workload_limit *limit, const struct fb_conten
                    struct fb_diagnostics *diagnostics)
 {
     const char *near = nearest(contenders, limit->allocator);
-    char *advice = near != NULL
-                       ? fb_format("did you mean \"%s\"?", near)
+    char *advice = near != NULL ? fb_format("did you mean \"%s\"?", near)
+                   : strchr(limit->allocator, ':') != NULL
+                       ? fb_format("its tunables are those of `fragbench list allocators "
+                                   "NAME`, or -a names it")
                        : fb_format("it is neither a contender of this run nor an allocator of "
                                    "`fragbench list allocators`; add -a %s=/path/lib.so or remove "
                                    "the limit",

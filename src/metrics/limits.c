@@ -52,9 +52,8 @@ static void judge_failed(const struct fb_cell *cell, struct fb_findings *finding
     finding->judgement = skipped ? FB_JUDGED_SKIPPED : FB_JUDGED_FAILED;
     finding->gates = !skipped;
     finding->cell = cell;
-    finding->message =
-        fb_format("%s: no figure to hold against its limits: %s%s%s", name,
-                  fb_status_name(cell->status), *detail != '\0' ? ": " : "", detail);
+    finding->message = fb_format("%s: no figure to hold against its limits: %s%s%s", name,
+                                 fb_status_name(cell->status), *detail != '\0' ? ": " : "", detail);
     if (!skipped)
         finding->next = fb_moment_command(cell, FB_METRIC_COUNT);
     free(name);

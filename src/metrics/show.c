@@ -13,7 +13,7 @@ static const struct {
     enum kind kind;
     const char *exact_unit;
 } kinds[] = {
-    {"ratio", RATIO, ""},         {"bytes", BYTES, " B"}, {"byte_seconds", BYTE_SECONDS, " B·s"},
+    {"ratio", RATIO, ""},       {"bytes", BYTES, " B"}, {"byte_seconds", BYTE_SECONDS, " B·s"},
     {"ns", NANOSECONDS, " ns"}, {"s", SECONDS, " s"},   {"count", COUNT, ""},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };

@@ -2,14 +2,33 @@
 
 #include "base/alloc.h"
 #include "report/grid.h"
+#include "report/plain.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* Told apart from those that are well. */
+typedef void add_fn(const struct fb_finding *finding, bool color, struct fb_buf *out);
+
+/* What is well needs no line. */
 static bool worth_a_line(const struct fb_finding *finding)
 {
     return finding->gates || finding->judgement == FB_JUDGED_SKIPPED ||
            finding->judgement == FB_JUDGED_FAILED;
+}
+
+/* What fails the job comes first. */
+static size_t each(const struct fb_findings *findings, bool color, struct fb_buf *out, add_fn *add)
+{
+    size_t shown = 0;
+    for (int quiet = 0; quiet < 2; quiet++)
+        for (size_t i = 0; i < findings->count; i++) {
+            const struct fb_finding *finding = &findings->items[i];
+            if (worth_a_line(finding) && finding->gates == (quiet == 0)) {
+                add(finding, color, out);
+                shown++;
+            }
+        }
+    return shown;
 }
 
 static void add_count(const struct fb_findings *findings, struct fb_buf *out)
@@ -48,6 +67,16 @@ static void add_finding(const struct fb_finding *finding, bool color, struct fb_
     free(lead);
 }
 
+void fb_gates_lines(const struct fb_findings *findings, struct fb_buf *out)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct fb_finding *finding = &findings->items[i];
+        char *lead = fb_format("%-12s  ", fb_judgement_name(finding->judgement));
+        add_clean(lead, finding->message != NULL ? finding->message : "", out);
+        free(lead);
+    }
+}
+
 void fb_gates_render(const struct fb_findings *findings, bool color, struct fb_buf *out)
 {
     if (findings->count == 0)
@@ -55,37 +84,60 @@ void fb_gates_render(const struct fb_findings *findings, bool color, struct fb_b
     fb_buf_adds(out, "\n");
     add_count(findings, out);
     fb_buf_adds(out, "\n");
-    for (size_t i = 0; i < findings->count; i++)
-        if (worth_a_line(&findings->items[i]))
-            add_finding(&findings->items[i], color, out);
+    (void)each(findings, color, out, add_finding);
 }
 
-static void add_item(const struct fb_finding *finding, struct fb_buf *out)
+/* A command can be copied from a code span, unless a backtick of its own would end that. */
+static void add_next(const char *next, struct fb_buf *out)
 {
+    bool code = strncmp(next, "fragbench ", 10) == 0 && strchr(next, '`') == NULL;
+    char *plain = fb_plain_text(next, FB_PLAIN_ONE_LINE);
+    fb_buf_adds(out, code ? ". Next: `" : ". Next: ");
+    if (code)
+        fb_buf_adds(out, plain);
+    else
+        fb_markdown_add(out, plain);
+    fb_buf_adds(out, code ? "`" : "");
+    free(plain);
+}
+
+static void add_item(const struct fb_finding *finding, bool color, struct fb_buf *out)
+{
+    (void)color;
     fb_buf_addf(out, "- **%s** ", fb_judgement_name(finding->judgement));
     fb_markdown_add(out, finding->message != NULL ? finding->message : "");
     if (finding->where != NULL) {
         fb_buf_adds(out, "; ");
         fb_markdown_add(out, finding->where);
     }
-    if (finding->next != NULL) {
-        fb_buf_adds(out, ". Next: ");
-        fb_markdown_add(out, finding->next);
-    }
+    if (finding->next != NULL)
+        add_next(finding->next, out);
     fb_buf_adds(out, "\n");
+}
+
+static void add_items(const struct fb_findings *findings, struct fb_buf *out)
+{
+    fb_buf_adds(out, each(findings, false, out, add_item) > 0 ? "\n" : "");
 }
 
 void fb_gates_markdown(const struct fb_findings *findings, struct fb_buf *out)
 {
-    size_t shown = 0;
     if (findings->count == 0)
         return;
     add_count(findings, out);
     fb_buf_adds(out, "\n\n");
-    for (size_t i = 0; i < findings->count; i++)
-        if (worth_a_line(&findings->items[i])) {
-            add_item(&findings->items[i], out);
-            shown++;
-        }
-    fb_buf_adds(out, shown > 0 ? "\n" : "");
+    add_items(findings, out);
+}
+
+void fb_gates_markdown_comparison(const struct fb_findings *findings, struct fb_buf *out)
+{
+    size_t gating = fb_findings_gating(findings);
+    fb_buf_addf(out, "**%s**", gating > 0 ? "Failed" : "Passed");
+    for (int i = 0; i < FB_JUDGEMENT_COUNT; i++) {
+        size_t count = fb_findings_count(findings, (enum fb_judgement)i);
+        if (count > 0)
+            fb_buf_addf(out, ", %zu %s", count, fb_judgement_name((enum fb_judgement)i));
+    }
+    fb_buf_adds(out, ".\n\n");
+    add_items(findings, out);
 }

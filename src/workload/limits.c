@@ -83,10 +83,9 @@ static void add(struct fb_reader *reader, const struct fb_pair *pair, const stru
         return;
     limit->named.line = named->key.raw->start_mark.line + 1;
     limit->named.column = named->key.raw->start_mark.column + 1;
-    limit->named.length =
-        named->key.raw->end_mark.line == named->key.raw->start_mark.line
-            ? named->key.raw->end_mark.column - named->key.raw->start_mark.column
-            : 1;
+    limit->named.length = named->key.raw->end_mark.line == named->key.raw->start_mark.line
+                              ? named->key.raw->end_mark.column - named->key.raw->start_mark.column
+                              : 1;
 }
 
 static void read_limit(struct fb_reader *reader, const struct fb_value *outer,

@@ -100,10 +100,10 @@ struct fb_param {
     char *value; /* as text, after overrides */
 };
 
-/* The largest value that a metric may have. The one that names a contender's label counts before one
- * that names its allocator, and that before one for all. */
+/* The largest value that a metric may have. The one that names a contender's label counts before
+ * one that names its allocator, and that before one for all. */
 struct fb_workload_limit {
-    char *allocator; /* a label or an allocator's name, not checked here; NULL = for all */
+    char *allocator;       /* a label or an allocator's name, not checked here; NULL = for all */
     enum fb_metric metric; /* one with a direction */
     double max;            /* ≥ 0, in the metric's unit */
     size_t line;           /* of the limit; 0 = from the command line */

@@ -57,6 +57,11 @@ static void members_survive_the_round_trip(void **state)
     assert_int_equal(repetition->checkpoints[0].phase, -1);
     assert_int_equal(repetition->checkpoints[2].phase, 1);
     assert_string_equal(repetition->checkpoints[3].kind, "idle_0s");
+    assert_true(repetition->phases[1].peak_t_ns == 1000000000U);
+    assert_int_equal(cell->limit_count, 2);
+    assert_int_equal(cell->limits[0].metric, FB_METRIC_RATIO_PEAK);
+    assert_true(cell->limits[0].max == 1.05);
+    assert_int_equal(cell->limits[1].line, 13);
     assert_true(isnan(repetition->phases[1].ratio));
     assert_int_equal(cell->summary[FB_METRIC_DRIFT].n, 0);
     assert_int_equal(read.cells[SAMPLE_HUNG].status, FB_STATUS_TIMEOUT);
