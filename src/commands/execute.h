@@ -31,7 +31,8 @@ size_t fb_execute_total(const struct fb_execution *run);
  * early when interrupted. */
 int fb_execute_unit(struct fb_execution *run, size_t unit, struct fb_error *err) FB_MUST_USE;
 
-/* Judges the limits anew, writes result.json and the exports; `last` also feeds devices and pipes. */
+/* Judges the limits anew, writes result.json and the exports; `last` also feeds devices and pipes.
+ */
 int fb_execute_save(struct fb_execution *run, bool last, struct fb_error *err) FB_MUST_USE;
 
 /* What a run may take at the most: --memory-limit, else 75 % of the memory available now over the

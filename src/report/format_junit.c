@@ -63,6 +63,8 @@ static void add_summary(struct fb_buf *out, const char *name, const struct fb_su
 static void add_numbers(struct fb_buf *out, const struct fb_case *item)
 {
     const struct fb_finding *finding = item->finding;
+    if (finding == NULL && !fb_status_done(item->cell->status))
+        return;
     fb_buf_adds(out, "      <system-out>");
     for (int i = 0; finding == NULL && i < FB_METRIC_COUNT; i++)
         add_summary(out, fb_metrics[i].name, &item->cell->summary[i]);

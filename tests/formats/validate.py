@@ -54,11 +54,11 @@ def unique(values, what):
 def junit(path):
     try:
         done = subprocess.run(["xmllint", "--noout", "--schema", HERE / "junit.xsd", path],
-                              stderr=subprocess.PIPE, text=True, check=False)
+                              stderr=subprocess.PIPE, check=False)
     except FileNotFoundError:
         raise Missing("no xmllint (apt-get install libxml2-utils)") from None
     if done.returncode != 0:
-        yield done.stderr.strip()
+        yield done.stderr.decode("utf-8", "replace").strip()
         return
     root = tree.parse(path).getroot()
     for suite in [root, *root]:
