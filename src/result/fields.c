@@ -20,6 +20,17 @@
      .size = sizeof *((struct type *)0)->member, .fields = (fields_)}
 #define CUSTOM(encode_, decode_, name_) \
     {.name = (name_), .kind = FB_FIELD_CUSTOM, .encode = (encode_), .decode = (decode_)}
+/* What files of older versions do not have. */
+#define LATER_ROW(kind_, type, member, name_) \
+    {.name = (name_), .kind = FB_FIELD_##kind_, .offset = offsetof(struct type, member), \
+     .optional = true}
+#define LATER_LIST(kind_, type, member, count, name_) \
+    {.name = (name_), .kind = FB_FIELD_##kind_, .offset = offsetof(struct type, member), \
+     .count_offset = offsetof(struct type, count), .optional = true}
+#define LATER_ARRAY(type, member, count, fields_, name_) \
+    {.name = (name_), .kind = FB_FIELD_ARRAY, .offset = offsetof(struct type, member), \
+     .count_offset = offsetof(struct type, count), \
+     .size = sizeof *((struct type *)0)->member, .fields = (fields_), .optional = true}
 #define END {.name = NULL}
 
 static const struct fb_field phase_fields[] = {
@@ -31,10 +42,7 @@ static const struct fb_field phase_fields[] = {
     ROW(NUMBER, fb_phase_record, kept_bytes, "kept_bytes"),
     ROW(U64, fb_phase_record, peak_footprint_bytes, "peak_footprint_bytes"),
     ROW(U64, fb_phase_record, peak_live_bytes, "peak_live_bytes"),
-    {.name = "peak_t_ns",
-     .kind = FB_FIELD_U64,
-     .offset = offsetof(struct fb_phase_record, peak_t_ns),
-     .optional = true},
+    LATER_ROW(U64, fb_phase_record, peak_t_ns, "peak_t_ns"),
     END,
 };
 
@@ -52,7 +60,7 @@ const struct fb_field fb_checkpoint_fields[] = {
     ROW(U64, fb_checkpoint, huge_bytes, "huge_bytes"),
     ROW(U64, fb_checkpoint, swap_bytes, "swap_bytes"),
     ROW(U64, fb_checkpoint, mappings, "mappings"),
-    LIST(COUNTERS, fb_checkpoint, allocator, allocator_count, "allocator"),
+    LATER_LIST(COUNTERS, fb_checkpoint, allocator, allocator_count, "allocator"),
     END,
 };
 
@@ -97,7 +105,7 @@ static const struct fb_field allocator_fields[] = {
     ROW(TEXT, fb_cell, allocator.spec, "spec"),
     ROW(TEXT, fb_cell, allocator.version, "version"),
     ROW(TEXT, fb_cell, allocator.path, "path"),
-    ROW(TEXT, fb_cell, allocator.inner_path, "inner_path"),
+    LATER_ROW(TEXT, fb_cell, allocator.inner_path, "inner_path"),
     ROW(TEXT, fb_cell, allocator.sha256, "sha256"),
     ROW(TEXT, fb_cell, allocator.package, "package"),
     LIST(PAIRS, fb_cell, allocator.tunables, allocator.tunable_count, "tunables"),
@@ -138,13 +146,7 @@ static const struct fb_field cell_fields[] = {
     ROW(TEXT, fb_cell, status_detail, "status_detail"),
     CUSTOM(fb_summary_encode, fb_summary_decode, "summary"),
     OBJECT(timing_fields, "timing"),
-    {.name = "limits",
-     .kind = FB_FIELD_ARRAY,
-     .offset = offsetof(struct fb_cell, limits),
-     .count_offset = offsetof(struct fb_cell, limit_count),
-     .size = sizeof(struct fb_limit),
-     .fields = limit_fields,
-     .optional = true},
+    LATER_ARRAY(fb_cell, limits, limit_count, limit_fields, "limits"),
     ARRAY(fb_cell, repetitions, repetition_count, repetition_fields, "repetitions"),
     END,
 };
