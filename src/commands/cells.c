@@ -1,6 +1,7 @@
 #include "commands/cells.h"
 
 #include "base/alloc.h"
+#include "commands/limits.h"
 #include "commands/shard.h"
 #include "metrics/summary.h"
 
@@ -137,6 +138,7 @@ static void build_cell(struct fb_cell *cell, const struct fb_plan_unit *unit,
     cell->layout = copy("fixed");
     cell->thp = copy(options->thp);
     cell->clock_proven = true;
+    fb_limits_fill(cell, unit->workload, contender);
     fill_status(cell, contender);
     fill_summary(cell);
 }

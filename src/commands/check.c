@@ -4,6 +4,7 @@
 #include "commands/columns.h"
 #include "commands/commands.h"
 #include "commands/exit_code.h"
+#include "commands/limits.h"
 #include "commands/message.h"
 #include "commands/options.h"
 #include "commands/plan.h"
@@ -157,6 +158,20 @@ static void print_unit(const struct fb_plan_unit *unit)
     print_phases(unit);
 }
 
+/* No contender is known here, so a name that -a may give one is not a fault yet. */
+static void note_limits(const struct fb_plan *plan)
+{
+    const struct fb_contenders none = {0};
+    struct fb_error unknown = {0};
+    struct fb_buf faults;
+    fb_buf_init(&faults, FAULTS_CAP_BYTES);
+    if (fb_limits_check(plan, &none, &faults, &unknown) != 0) {
+        fb_message_text(faults.text);
+        fb_message_note("run refuses this limit unless -a names a contender so");
+    }
+    fb_buf_deinit(&faults);
+}
+
 static int check(const struct check_options *options, struct fb_error *err)
 {
     const struct fb_plan_request request = {options->workloads, options->workload_count,
@@ -169,6 +184,8 @@ static int check(const struct check_options *options, struct fb_error *err)
         fb_message_text(faults.text);
     if (status == 0)
         status = fb_plan_count(&plan, ".", err);
+    if (status == 0)
+        note_limits(&plan);
     for (size_t i = 0; status == 0 && i < plan.count; i++) {
         if (i > 0)
             (void)putchar('\n');

@@ -7,6 +7,7 @@
 #include "commands/shard.h"
 #include "harness/proc.h"
 #include "harness/runner.h"
+#include "metrics/limits.h"
 #include "metrics/measure.h"
 #include "metrics/summary.h"
 #include "result/store.h"
@@ -72,6 +73,8 @@ int fb_execute_save(struct fb_execution *run, bool last, struct fb_error *err)
 {
     if (fb_store_write_result(run->folder, &run->result, err) != 0)
         return -1;
+    fb_findings_deinit(&run->findings);
+    fb_limits_judge(&run->result, &run->findings);
     const struct fb_document_set set = {"", run->folder, &run->result};
     const struct fb_document document = {&set, 1, false, &run->findings};
     return fb_folder_export(run->options, &document, last, err);

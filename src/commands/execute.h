@@ -34,7 +34,8 @@ struct fb_cell *fb_execute_cell(struct fb_execution *run, size_t unit, size_t co
  * early when interrupted. */
 int fb_execute_unit(struct fb_execution *run, size_t unit, struct fb_error *err) FB_MUST_USE;
 
-/* Writes result.json and the exports; `last` also feeds devices and pipes. */
+/* Judges the limits anew, writes result.json and the exports; `last` also feeds devices and pipes.
+ */
 int fb_execute_save(struct fb_execution *run, bool last, struct fb_error *err) FB_MUST_USE;
 
 /* Prints the table, or what --export gave stdout to, and where the results are (run.c). */

@@ -20,6 +20,7 @@ static const struct exit_row {
     {FB_HAPPENED_NOTHING, 4, "4", "nothing to run"},
     {FB_HAPPENED_INCOMPLETE, 5, "5",
      "incomplete: a cell crashed, timed out …, or a shard is missing"},
+    {FB_HAPPENED_GATE, 1, "1", "a gate failed: over a limit, or worse than the base"},
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
@@ -81,6 +82,18 @@ unsigned fb_exit_of_result(const struct fb_result *result)
     /* One job of many: the others may have something to run, so having nothing is no failure. */
     bool shard = result->shard.index > 0 && result->shard.count > 1;
     return skipped == result->cell_count && !shard ? happened | FB_HAPPENED_NOTHING : happened;
+}
+
+unsigned fb_exit_of_findings(const struct fb_findings *findings)
+{
+    unsigned happened = 0;
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct fb_finding *finding = &findings->items[i];
+        if (finding->gates)
+            happened |=
+                finding->judgement == FB_JUDGED_FAILED ? FB_HAPPENED_INCOMPLETE : FB_HAPPENED_GATE;
+    }
+    return happened;
 }
 
 char *fb_exit_help_filter(int key, const char *text, void *input)

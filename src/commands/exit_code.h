@@ -3,6 +3,7 @@
 #define FB_COMMANDS_EXIT_CODE_H
 
 #include "base/error.h"
+#include "metrics/finding.h"
 #include "result/record.h"
 
 /* What happened, as bits; any number of them at once. */
@@ -11,6 +12,7 @@
 #define FB_HAPPENED_SIGNAL 4U      /* a person or the system ended it */
 #define FB_HAPPENED_NOTHING 8U     /* nothing to run */
 #define FB_HAPPENED_INCOMPLETE 16U /* a cell failed */
+#define FB_HAPPENED_GATE 32U       /* over a limit, or worse than the base */
 
 /* The exit code of the weightiest bit; signal is the number for FB_HAPPENED_SIGNAL. */
 int fb_exit_code(unsigned happened, int signal);
@@ -22,6 +24,10 @@ unsigned fb_exit_of_error(const struct fb_error *err);
  * when a cell failed, or refused work in a phase that says on_refusal: fail, or its timing pass
  * failed. */
 unsigned fb_exit_of_result(const struct fb_result *result);
+
+/* The bits of what was judged: GATE when something gates, INCOMPLETE where that is a failed cell.
+ */
+unsigned fb_exit_of_findings(const struct fb_findings *findings);
 
 /* An argp help filter that ends --help with the table of codes. */
 char *fb_exit_help_filter(int key, const char *text, void *input);

@@ -189,11 +189,12 @@ static unsigned work(struct merging *merging, int argc, char **argv, struct fb_e
         record_argv(&run.result, argc, argv);
         if (fb_execute_save(&run, true, err) == 0) {
             fb_execute_print(&run);
-            happened = fb_exit_of_result(&run.result);
+            happened = fb_exit_of_result(&run.result) | fb_exit_of_findings(&run.findings);
         }
     }
     if (merging->missing != NULL)
         happened |= FB_HAPPENED_INCOMPLETE;
+    fb_findings_deinit(&run.findings);
     fb_result_deinit(&run.result);
     free(run.folder);
     return happened;

@@ -6,10 +6,12 @@
 #include "commands/exit_code.h"
 #include "commands/folder.h"
 #include "commands/interrupt.h"
+#include "commands/limits.h"
 #include "commands/message.h"
 #include "commands/shard.h"
 #include "harness/host.h"
 #include "harness/runner.h"
+#include "report/gates.h"
 #include "report/table.h"
 #include "result/store.h"
 
@@ -49,6 +51,18 @@ static int check_clock(const struct fb_execution *run, struct fb_error *err)
     return 0;
 }
 
+/* A limit for an allocator that is not there would never be held against anything. */
+static int check_limits(const struct fb_execution *run, struct fb_error *err)
+{
+    struct fb_buf faults;
+    fb_buf_init(&faults, TEXT_CAP_BYTES);
+    int status = fb_limits_check(&run->plan, &run->contenders, &faults, err);
+    if (faults.length > 0)
+        fb_message_text(faults.text);
+    fb_buf_deinit(&faults);
+    return status;
+}
+
 static int resolve(struct fb_execution *run, struct fb_error *err)
 {
     static const char *const null_spec[] = {"null"};
@@ -57,7 +71,9 @@ static int resolve(struct fb_execution *run, struct fb_error *err)
                               &run->contenders, err) != 0 ||
         fb_contenders_resolve(null_spec, 1, &run->null, err) != 0)
         return -1;
-    return check_clock(run, err);
+    if (check_clock(run, err) != 0)
+        return -1;
+    return check_limits(run, err);
 }
 
 static int prepare(struct fb_execution *run, struct fb_error *err)
@@ -164,6 +180,7 @@ void fb_execute_print(const struct fb_execution *run)
     struct fb_buf text;
     fb_buf_init(&text, TEXT_CAP_BYTES);
     fb_table_render(&run->result, &table, &text);
+    fb_gates_render(&run->findings, table.color, &text);
     if (export != NULL) {
         fb_message_text(text.text);
         fb_buf_deinit(&text);
@@ -196,7 +213,7 @@ static unsigned work(struct fb_execution *run, int argc, char **argv, struct fb_
     if (close_results(run, err) != 0)
         return 0;
     fb_execute_print(run);
-    return fb_exit_of_result(&run->result);
+    return fb_exit_of_result(&run->result) | fb_exit_of_findings(&run->findings);
 }
 
 static void run_deinit(struct fb_execution *run)

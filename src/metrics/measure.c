@@ -222,6 +222,7 @@ static void measure_phase_peaks(struct fb_repetition *repetition,
 {
     for (size_t i = 0; i < repetition->phase_count; i++) {
         repetition->phases[i].peak_footprint_bytes = 0;
+        repetition->phases[i].peak_t_ns = 0;
         repetition->phases[i].peak_live_bytes = 0;
     }
     for (size_t i = 0; i < timeline->count; i++) {
@@ -229,8 +230,10 @@ static void measure_phase_peaks(struct fb_repetition *repetition,
         if (reading->phase < 0 || (size_t)reading->phase >= repetition->phase_count)
             continue;
         struct fb_phase_record *phase = &repetition->phases[reading->phase];
-        if (reading->footprint_bytes > phase->peak_footprint_bytes)
+        if (reading->footprint_bytes > phase->peak_footprint_bytes) {
             phase->peak_footprint_bytes = reading->footprint_bytes;
+            phase->peak_t_ns = reading->t_ns;
+        }
         if (reading->live_bytes > phase->peak_live_bytes)
             phase->peak_live_bytes = reading->live_bytes;
     }

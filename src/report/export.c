@@ -1,30 +1,35 @@
 #include "report/export.h"
 
 #include "report/formats.h"
+#include "report/gates.h"
 #include "report/table.h"
-#include "result/store.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void render_text(const struct fb_document *document, struct fb_buf *out)
 {
     const struct fb_table_options options = {.color = false, .width = 0};
+    if (document->comparison) {
+        fb_gates_lines(document->findings, out);
+        return;
+    }
     fb_table_render(document->sets[0].result, &options, out);
-}
-
-static void render_json(const struct fb_document *document, struct fb_buf *out)
-{
-    char *text = fb_store_text(document->sets[0].result);
-    fb_buf_adds(out, text);
-    free(text);
+    fb_gates_render(document->findings, false, out);
 }
 
 const struct fb_export fb_exports[] = {
     {"text", "the table and verdict as on a wide terminal", render_text},
-    {"csv", "one row a cell: median, min and max of every metric, base units", fb_format_csv},
-    {"json", "everything, as in result.json (fragbench-result/1)", render_json},
+    {"csv", "one row a cell, or a finding of a comparison; base units", fb_format_csv},
+    {"json", "everything: fragbench-result/1, or fragbench-comparison/1", fb_format_json},
     {"markdown", "the table and verdict for GitHub", fb_format_markdown},
+    {"junit", "test cases for CI: every cell, every limit or finding", fb_format_junit},
+    {"github", "GitHub workflow commands: annotations", fb_format_github},
+    {"github-summary", "markdown of at most 1 MiB for GITHUB_STEP_SUMMARY",
+     fb_format_github_summary},
+    {"gitlab", "GitLab code quality report", fb_format_gitlab},
+    {"openmetrics", "gauges for GitLab's metrics report and Prometheus", fb_format_openmetrics},
+    {"benchmark-action", "github-action-benchmark's customSmallerIsBetter",
+     fb_format_benchmark_action},
 };
 const size_t fb_export_count = sizeof fb_exports / sizeof fb_exports[0];
 

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "report/group.h"
+#include "report/plain.h"
 #include "result/csv.h"
 
 #include <math.h>
@@ -10,14 +11,20 @@
 
 /* Spreadsheets run a cell that begins with one of these as a formula: a leading apostrophe keeps
  * it text. Numbers are written elsewhere and stay numbers. */
+void fb_format_csv_text(struct fb_buf *out, const char *text)
+{
+    char *plain = fb_plain_text(text, FB_PLAIN_KEEP_LINES);
+    bool formula = plain[0] != '\0' && strchr("=+-@", plain[0]) != NULL;
+    char *safe = fb_format("%s%s", formula ? "'" : "", plain);
+    fb_csv_add(out, safe);
+    free(safe);
+    free(plain);
+}
+
 static void add_text(struct fb_buf *out, const char *text)
 {
-    text = fb_text_or_empty(text);
-    bool formula = text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;
-    char *safe = fb_format("%s%s", formula ? "'" : "", text);
-    fb_csv_add(out, safe);
+    fb_format_csv_text(out, text);
     fb_buf_adds(out, ",");
-    free(safe);
 }
 
 static void add_params(struct fb_buf *out, const struct fb_cell *cell)
@@ -62,6 +69,10 @@ static void add_header(struct fb_buf *out)
 void fb_format_csv(const struct fb_document *document, struct fb_buf *out)
 {
     const struct fb_result *result = document->sets[0].result;
+    if (document->comparison) {
+        fb_format_csv_findings(document, out);
+        return;
+    }
     add_header(out);
     for (size_t i = 0; i < result->cell_count; i++) {
         const struct fb_cell *cell = &result->cells[i];

@@ -1,6 +1,7 @@
 #include "base/alloc.h"
 #include "report/block.h"
 #include "report/formats.h"
+#include "report/gates.h"
 #include "report/origin.h"
 #include "report/ranking.h"
 #include "report/verdict.h"
@@ -102,6 +103,11 @@ void fb_format_markdown(const struct fb_document *document, struct fb_buf *out)
 {
     const struct fb_result *result = document->sets[0].result;
     struct fb_groups groups;
+    if (document->comparison) {
+        fb_format_markdown_findings(document, out);
+        return;
+    }
+    fb_gates_markdown(document->findings, out);
     fb_groups_init(&groups, result);
     for (size_t i = 0; i < groups.count; i++)
         add_group(result, &groups.items[i], out);

@@ -205,6 +205,24 @@ int fb_summary_decode(const json_t *value, void *record, const struct fb_place *
     return 0;
 }
 
+json_t *fb_limit_metric_encode(const void *record)
+{
+    const struct fb_limit *limit = record;
+    return json_string(fb_metrics[limit->metric].name);
+}
+
+int fb_limit_metric_decode(const json_t *value, void *record, const struct fb_place *place)
+{
+    struct fb_limit *limit = record;
+    if (!json_is_string(value))
+        return fb_codec_fail(place, "expected a metric's name");
+    limit->metric = fb_metric_find(json_string_value(value));
+    if (limit->metric == FB_METRIC_COUNT)
+        return fb_codec_fail(place, "unknown metric \"%s\"; read it with a newer fragbench",
+                             json_string_value(value));
+    return 0;
+}
+
 json_t *fb_units_encode(const void *record)
 {
     (void)record;

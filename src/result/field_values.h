@@ -23,6 +23,9 @@ json_t *fb_timing_encode(const void *record);
 FB_DECODER(fb_timing_decode);
 json_t *fb_summary_encode(const void *record);
 FB_DECODER(fb_summary_decode);
+/* struct fb_limit: its metric by name. */
+json_t *fb_limit_metric_encode(const void *record);
+FB_DECODER(fb_limit_metric_decode);
 /* The metric table: unit, direction, what may be assumed. Written for readers, not read back. */
 json_t *fb_units_encode(const void *record);
 FB_DECODER(fb_units_decode);

@@ -44,6 +44,7 @@ static const struct fb_field phase_fields[] = {
     ROW(NUMBER, fb_phase_record, kept_bytes, "kept_bytes"),
     ROW(U64, fb_phase_record, peak_footprint_bytes, "peak_footprint_bytes"),
     ROW(U64, fb_phase_record, peak_live_bytes, "peak_live_bytes"),
+    LATER_ROW(U64, fb_phase_record, peak_t_ns, "peak_t_ns"),
     END,
 };
 
@@ -127,6 +128,13 @@ static const struct fb_field timing_fields[] = {
     END,
 };
 
+static const struct fb_field limit_fields[] = {
+    CUSTOM(fb_limit_metric_encode, fb_limit_metric_decode, "metric"),
+    ROW(NUMBER, fb_limit, max, "max"),
+    ROW(UNSIGNED, fb_limit, line, "line"),
+    END,
+};
+
 static const struct fb_field cell_fields[] = {
     ROW(TEXT, fb_cell, id, "id"),
     LATER_ROW(UNSIGNED, fb_cell, part, "part"),
@@ -141,6 +149,7 @@ static const struct fb_field cell_fields[] = {
     ROW(TEXT, fb_cell, status_detail, "status_detail"),
     CUSTOM(fb_summary_encode, fb_summary_decode, "summary"),
     OBJECT(timing_fields, "timing"),
+    LATER_ARRAY(fb_cell, limits, limit_count, limit_fields, "limits"),
     ARRAY(fb_cell, repetitions, repetition_count, repetition_fields, "repetitions"),
     END,
 };

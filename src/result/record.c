@@ -126,6 +126,7 @@ void fb_cell_deinit(struct fb_cell *cell)
     for (size_t i = 0; i < cell->repetition_count; i++)
         fb_repetition_deinit(&cell->repetitions[i]);
     free(cell->repetitions);
+    free(cell->limits);
     memset(cell, 0, sizeof *cell);
 }
 

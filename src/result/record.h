@@ -83,6 +83,7 @@ struct fb_phase_record {
     double ratio;                                   /* NaN below the floor */
     double kept_bytes;                              /* may be negative where pages are untouched */
     uint64_t peak_footprint_bytes, peak_live_bytes; /* within it */
+    uint64_t peak_t_ns; /* when the footprint first reached its peak; 0 in older files */
 };
 
 struct fb_repetition {
@@ -124,6 +125,13 @@ struct fb_summary {
     double median, min, max; /* NaN when n = 0 */
 };
 
+/* The largest value that a metric of a cell may have; from the workload's limits. */
+struct fb_limit {
+    enum fb_metric metric;
+    double max;
+    unsigned line; /* of the workload's file; 0 = from the command line */
+};
+
 struct fb_cell {
     char *id;      /* "workload/allocator[/param=value]" */
     unsigned part; /* of a merged result: index in parts; else 0 */
@@ -159,6 +167,8 @@ struct fb_cell {
     struct fb_timing timing;
     struct fb_summary
         summary[FB_METRIC_COUNT]; /* over done repetitions; timing metrics over timing runs */
+    struct fb_limit *limits;      /* at most one a metric */
+    size_t limit_count;
 };
 
 struct fb_host {

@@ -21,6 +21,10 @@ static const struct fb_key keys[] = {
      "objects: {weights: {size: 300MiB, lifetime: run}}"},
     {"top", "phases", "a list of phases", "", "What happens, in order.",
      "phases: [{name: load, allocate: {weights: 1}}]"},
+    {"top", "limits", "a mapping of metrics to values, and of allocators to such mappings", "",
+     "The largest values allowed, of any metric that is better when lower; what stands under an "
+     "allocator's name takes the place of what is there for all. Over one, run ends with 1.",
+     "limits: {ratio_peak: 1.5, end_footprint_bytes: 400MiB, jemalloc: {ratio_peak: 1.2}}"},
 
     {"object", "size", "a size or a distribution of sizes", "",
      "Bytes asked for, from 1 B to 64 TiB.", "size: 16KiB"},

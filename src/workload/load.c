@@ -10,6 +10,21 @@
 #include <string.h>
 #include <unistd.h>
 
+void fb_workload_show(const char *path, struct fb_diagnostics *diagnostics)
+{
+    free(diagnostics->file);
+    diagnostics->file = fb_strdup(path);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    char *text = fb_alloc(FB_TEXT_MAX_BYTES + 1, 1);
+    ssize_t size = fb_io_read_all(fd, text, FB_TEXT_MAX_BYTES + 1);
+    (void)close(fd);
+    if (size >= 0)
+        (void)fb_text_accept(text, (size_t)size, diagnostics);
+    free(text);
+}
+
 static int refuse(const char *path, struct fb_diagnostics *diagnostics)
 {
     const char *reason = errno == EISDIR ? "it is a directory; name a file in it"

@@ -29,6 +29,9 @@ void fb_workload_free(struct fb_workload *workload)
         free(workload->phases[i].allocate);
         free(workload->phases[i].free);
     }
+    for (size_t i = 0; i < workload->limit_count; i++)
+        free(workload->limits[i].allocator);
+    free(workload->limits);
     free(workload->params);
     free(workload->pools);
     free(workload->classes);
@@ -133,6 +136,8 @@ static void read_workload(struct fb_reader *reader, const struct fb_override *ov
         fb_read_objects(reader, &value);
     if (fb_fields_need(reader, &fields, "phases", &value))
         fb_read_phases(reader, &value);
+    if (fb_fields_get(reader, &fields, "limits", &value))
+        fb_read_limits(reader, &value);
 }
 
 int fb_workload_parse(const char *path, const char *text, size_t size,

@@ -124,6 +124,9 @@ void fb_read_threads(struct fb_reader *reader, const struct fb_fields *fields,
 void fb_threads_check_object(const struct fb_reader *reader, const struct fb_phase *phase,
                              struct fb_node key, size_t class_index);
 
+/* --- limits.c --- */
+void fb_read_limits(struct fb_reader *reader, const struct fb_value *limits);
+
 /* --- objects.c, phases.c: fill reader->workload; whether all was well stands in diagnostics --- */
 void fb_read_objects(struct fb_reader *reader, const struct fb_value *objects);
 void fb_read_phases(struct fb_reader *reader, const struct fb_value *phases);

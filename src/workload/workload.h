@@ -7,6 +7,7 @@
 #define FB_WORKLOAD_WORKLOAD_H
 
 #include "base/error.h"
+#include "result/metric.h"
 #include "trace/format.h"
 #include "workload/diagnostic.h"
 #include "workload/distribution.h"
@@ -99,6 +100,18 @@ struct fb_param {
     char *value; /* as text, after overrides */
 };
 
+/* The largest value that a metric may have. The one that names a contender's label counts before
+ * one that names its allocator, and that before one for all. */
+struct fb_workload_limit {
+    char *allocator;       /* a label or an allocator's name, not checked here; NULL = for all */
+    enum fb_metric metric; /* one with a direction */
+    double max;            /* ≥ 0, in the metric's unit */
+    size_t line;           /* of the limit; 0 = from the command line */
+    struct {
+        size_t line, column, length; /* of the allocator's name, as in struct fb_diagnostic */
+    } named;
+};
+
 struct fb_workload {
     char *file; /* as given */
     char *name;
@@ -114,6 +127,8 @@ struct fb_workload {
     size_t class_count;
     struct fb_phase *phases;
     size_t phase_count;
+    struct fb_workload_limit *limits;
+    size_t limit_count;
 };
 
 struct fb_override {
@@ -131,5 +146,8 @@ int fb_workload_parse(const char *path, const char *text, size_t size,
                       const struct fb_override *overrides, size_t override_count,
                       struct fb_workload **out, struct fb_diagnostics *diagnostics) FB_MUST_USE;
 void fb_workload_free(struct fb_workload *workload);
+/* For faults that are found later: names path in diagnostics and keeps its text, so that they are
+ * shown with their lines. A file that is gone by now costs only that. */
+void fb_workload_show(const char *path, struct fb_diagnostics *diagnostics);
 
 #endif

@@ -10,7 +10,7 @@ cd "$1"
 declare -A allowed=(
     [main]="commands"
     [commands]="workload harness metrics report trace result base allocators"
-    [workload]="trace base"
+    [workload]="trace result base"
     [harness]="trace result base allocators"
     [metrics]="result base"
     [report]="metrics result base"

@@ -15,7 +15,7 @@ static void weightiest_bit_decides(void **state)
 {
     (void)state;
     unsigned all = FB_HAPPENED_BAD_INPUT | FB_HAPPENED_IO | FB_HAPPENED_SIGNAL |
-                   FB_HAPPENED_NOTHING | FB_HAPPENED_INCOMPLETE;
+                   FB_HAPPENED_NOTHING | FB_HAPPENED_INCOMPLETE | FB_HAPPENED_GATE;
     assert_int_equal(fb_exit_code(0, 0), 0);
     assert_int_equal(fb_exit_code(all, 2), 2);
     assert_int_equal(fb_exit_code(all & ~FB_HAPPENED_BAD_INPUT, 2), 3);
@@ -23,6 +23,8 @@ static void weightiest_bit_decides(void **state)
     assert_int_equal(fb_exit_code(FB_HAPPENED_SIGNAL, 15), 143);
     assert_int_equal(fb_exit_code(FB_HAPPENED_NOTHING | FB_HAPPENED_INCOMPLETE, 0), 4);
     assert_int_equal(fb_exit_code(FB_HAPPENED_INCOMPLETE, 0), 5);
+    assert_int_equal(fb_exit_code(FB_HAPPENED_INCOMPLETE | FB_HAPPENED_GATE, 0), 5);
+    assert_int_equal(fb_exit_code(FB_HAPPENED_GATE, 0), 1);
 }
 
 static void errors_map_to_their_codes(void **state)
@@ -112,6 +114,19 @@ static void failed_timing_pass_makes_it_incomplete(void **state)
     assert_int_equal(fb_exit_of_result(&result), FB_HAPPENED_INCOMPLETE);
 }
 
+static void only_what_gates_counts(void **state)
+{
+    (void)state;
+    struct fb_finding items[] = {{.judgement = FB_JUDGED_OVER_LIMIT},
+                                 {.judgement = FB_JUDGED_FAILED}};
+    const struct fb_findings findings = {items, 2};
+    assert_int_equal(fb_exit_of_findings(&findings), 0);
+    items[0].gates = true;
+    assert_int_equal(fb_exit_of_findings(&findings), FB_HAPPENED_GATE);
+    items[1].gates = true;
+    assert_int_equal(fb_exit_of_findings(&findings), FB_HAPPENED_GATE | FB_HAPPENED_INCOMPLETE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +136,7 @@ int main(void)
         cmocka_unit_test(a_shard_with_nothing_to_run_is_done),
         cmocka_unit_test(every_failure_makes_it_incomplete),
         cmocka_unit_test(refusal_is_done_unless_it_ended_the_run),
+        cmocka_unit_test(only_what_gates_counts),
         cmocka_unit_test(failed_timing_pass_makes_it_incomplete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,7 @@ static void add_phases(struct fb_repetition *repetition)
             .kept_bytes = i == 0 ? mib(10) : mib(60),
             .peak_footprint_bytes = 70 * MIB,
             .peak_live_bytes = 50 * MIB,
+            .peak_t_ns = 500000000U * (i + 1),
         };
 }
 
@@ -228,6 +229,15 @@ static void fill_allocator(struct fb_cell *cell, const struct recipe *recipe)
     cell->allocator.env_count = 1;
 }
 
+/* jemalloc's ratio of 1.10 is over the first, ptmalloc2's of 3.00 too; the second is n/a. */
+static void add_limits(struct fb_cell *cell)
+{
+    cell->limits = fb_alloc(2, sizeof *cell->limits);
+    cell->limit_count = 2;
+    cell->limits[0] = (struct fb_limit){FB_METRIC_RATIO_PEAK, 1.05, 12};
+    cell->limits[1] = (struct fb_limit){FB_METRIC_RATIO_END, 2, 13};
+}
+
 static void fill_cell(struct fb_cell *cell, const struct recipe *recipe)
 {
     cell->id = fb_format("kv-cache-growth/%s/sequences=256", recipe->label);
@@ -242,6 +252,7 @@ static void fill_cell(struct fb_cell *cell, const struct recipe *recipe)
     fill_allocator(cell, recipe);
     fill_summaries(cell, recipe);
     fill_timing(&cell->timing, recipe);
+    add_limits(cell);
     if (recipe->status == FB_STATUS_NOT_INSTALLED)
         return;
     cell->repetitions = fb_alloc(REPETITIONS, sizeof *cell->repetitions);

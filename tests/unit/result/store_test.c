@@ -57,6 +57,11 @@ static void members_survive_the_round_trip(void **state)
     assert_int_equal(repetition->checkpoints[0].phase, -1);
     assert_int_equal(repetition->checkpoints[2].phase, 1);
     assert_string_equal(repetition->checkpoints[3].kind, "idle_0s");
+    assert_true(repetition->phases[1].peak_t_ns == 1000000000U);
+    assert_int_equal(cell->limit_count, 2);
+    assert_int_equal(cell->limits[0].metric, FB_METRIC_RATIO_PEAK);
+    assert_true(cell->limits[0].max == 1.05);
+    assert_int_equal(cell->limits[1].line, 13);
     assert_true(isnan(repetition->phases[1].ratio));
     assert_int_equal(cell->summary[FB_METRIC_DRIFT].n, 0);
     assert_int_equal(read.cells[SAMPLE_HUNG].status, FB_STATUS_TIMEOUT);
@@ -91,6 +96,20 @@ static void foreign_bytes_do_not_lose_the_file(void **state)
     fb_result_deinit(&sample);
     assert_int_equal(fb_store_read_result(dir, &read, &err), 0);
     assert_string_equal(read.argv[2], "caf\xef\xbf\xbd.yaml");
+    fb_result_deinit(&read);
+}
+
+/* A published file, from before cells had limits and phases the time of their peak. */
+static void files_of_older_versions_are_read(void **state)
+{
+    (void)state;
+    struct fb_error err = {0};
+    struct fb_result read;
+    const char *folder = FB_SOURCE_DIR "/results/reference/determinism";
+    assert_int_equal(fb_store_read_result(folder, &read, &err), 0);
+    assert_true(read.cell_count > 0);
+    assert_int_equal(read.cells[0].limit_count, 0);
+    assert_true(read.cells[0].repetitions[0].phases[0].peak_t_ns == 0);
     fb_result_deinit(&read);
 }
 
@@ -134,6 +153,8 @@ static void damaged_documents_are_refused_with_the_place(void **state)
     refuses(dir, "\"kind\": \"start\"", "\"kind\": \"a_name_that_is_too_long\"", "longer than 15");
     refuses(dir, "\"drift\": \"fewer", "\"kept_bytes\": \"fewer",
             "na.kept_bytes: a reason of n/a for a metric that has a value");
+    refuses(dir, "\"metric\": \"ratio_peak\"", "\"metric\": \"ratio\"",
+            "cells[0].limits[0].metric: unknown metric \"ratio\"");
     refuses(dir, "\"argv\"", "\"started\"", "duplicate");
     refuses(dir, "\"argv\": [", "\"argv\": [,", "result.json:6:");
 }
@@ -250,6 +271,7 @@ int main(void)
         WITH_FOLDER(written_result_reads_back_to_the_same_bytes),
         WITH_FOLDER(members_survive_the_round_trip),
         WITH_FOLDER(results_of_earlier_releases_are_read),
+        WITH_FOLDER(files_of_older_versions_are_read),
         WITH_FOLDER(foreign_bytes_do_not_lose_the_file),
         WITH_FOLDER(damaged_documents_are_refused_with_the_place),
         WITH_FOLDER(missing_and_empty_files_are_refused),
