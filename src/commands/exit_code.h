@@ -11,6 +11,7 @@
 #define FB_HAPPENED_SIGNAL 4U      /* a person or the system ended it */
 #define FB_HAPPENED_NOTHING 8U     /* nothing to run */
 #define FB_HAPPENED_INCOMPLETE 16U /* a cell failed */
+#define FB_HAPPENED_GATE 32U       /* something judged did not pass */
 
 /* The exit code of the weightiest bit; signal is the number for FB_HAPPENED_SIGNAL. */
 int fb_exit_code(unsigned happened, int signal);

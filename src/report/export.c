@@ -1,5 +1,6 @@
 #include "report/export.h"
 
+#include "report/comparison.h"
 #include "report/formats.h"
 #include "report/table.h"
 #include "result/store.h"
@@ -9,6 +10,11 @@
 
 static void render_text(const struct fb_document *document, struct fb_buf *out)
 {
+    if (document->comparison) {
+        const struct fb_comparison_style style = {.all = true};
+        fb_comparison_render(document, &style, out);
+        return;
+    }
     const struct fb_table_options options = {.color = false, .width = 0};
     fb_table_render(document->sets[0].result, &options, out);
 }
