@@ -52,7 +52,7 @@ static int check_base(const struct work *work, struct fb_error *err)
     if (base == NULL)
         return 0;
     for (size_t i = 0; i < result->cell_count; i++)
-        if (fb_pair_is_base(&result->cells[i], base))
+        if (fb_matchup_is_base(&result->cells[i], base))
             return 0;
     return fb_fail(err, FB_ERROR_INPUT,
                    "--base \"%s\": no contender of that name in %s, and no cell of that VAR=VALUE; "
@@ -132,7 +132,7 @@ static unsigned happened(const struct work *work, struct fb_error *err)
             bits |=
                 finding->judgement == FB_JUDGED_FAILED ? FB_HAPPENED_INCOMPLETE : FB_HAPPENED_GATE;
     }
-    if (nothing && bits != FB_HAPPENED_BAD_INPUT)
+    if (nothing && work->comparison.refused == 0)
         (void)fb_fail(err, FB_ERROR_NOTHING,
                       "nothing to compare: no cell has figures on both sides; cells are paired by "
                       "workload, contender and varied parameters (--by says what may differ)");

@@ -165,9 +165,9 @@ static int set_noise(struct fb_compare_request *request, const char *text, struc
         return -1;
     bool size = metric == FB_METRIC_COUNT || strcmp(fb_metrics[metric].unit, "bytes") == 0;
     if (read_amount(metric, value, &amount) != 0)
-        return fb_fail(err, FB_ERROR_INPUT, "--noise \"%s\": write %s%s", text,
-                       size ? "a size as in 1MiB" : "a number of ",
-                       size ? "" : fb_metrics[metric].unit);
+        return fb_fail(err, FB_ERROR_INPUT, "--noise \"%s\": write %s%s%s", text,
+                       size ? "a size as in 1MiB" : "a plain number (its unit is ",
+                       size ? "" : fb_metrics[metric].unit, size ? "" : ")");
     if (metric == FB_METRIC_COUNT)
         tolerances->noise_bytes = amount;
     else

@@ -20,7 +20,7 @@ const size_t fb_compare_metric_count = sizeof fb_compare_metrics / sizeof fb_com
 struct context {
     const struct fb_compare_set *sets;
     const struct fb_compare_options *options;
-    const struct fb_pair *pair;
+    const struct fb_matchup *pair;
     bool repeats;
     struct fb_comparison *out;
     struct fb_refusals refusals;
@@ -48,7 +48,7 @@ static bool gates(const struct fb_compare_options *options, enum fb_judgement ju
 
 static struct fb_finding *add_finding(struct context *context, enum fb_judgement judgement)
 {
-    const struct fb_pair *pair = context->pair;
+    const struct fb_matchup *pair = context->pair;
     struct fb_finding *finding = fb_findings_add(&context->out->findings);
     finding->judgement = judgement;
     finding->gates = gates(context->options, judgement);
@@ -59,7 +59,7 @@ static struct fb_finding *add_finding(struct context *context, enum fb_judgement
 }
 
 /* "SUBJECT: TEXT"; takes text. */
-static char *sentence(const struct fb_pair *pair, char *text)
+static char *sentence(const struct fb_matchup *pair, char *text)
 {
     struct fb_buf out;
     fb_buf_init(&out, MESSAGE_CAP);
@@ -170,15 +170,11 @@ static void add_bytes(const struct fb_finding *finding, struct fb_buf *out)
                 fb_wording_value(live, finding->cell->summary[live].median, text[2]));
 }
 
-static void add_verdict(const struct context *context, const struct fb_finding *finding,
-                        struct fb_buf *out)
+static void add_threshold(const struct context *context, const struct fb_finding *finding,
+                          struct fb_buf *out)
 {
     double threshold = fb_tolerance_relative(&context->options->tolerances, finding->metric);
     bool any = finding->exact && (context->options->exact || context->options->expect_same);
-    if (finding->judgement == FB_JUDGED_UNCHANGED)
-        fb_buf_adds(out, ", unchanged");
-    else if (finding->judgement == FB_JUDGED_INCONCLUSIVE)
-        fb_buf_adds(out, ", inconclusive");
     if (!any)
         fb_buf_addf(out, " (threshold %.3g %%)", threshold * 100);
 }
@@ -199,7 +195,7 @@ static char *value_text(const struct context *context, const struct fb_finding *
     if (percent[0] != '\0' && percent[0] != '0')
         fb_buf_addf(&out, " or %s%s", percent,
                     fb_tolerance_of_peak(finding->metric) ? " of the peak" : "");
-    add_verdict(context, finding, &out);
+    add_threshold(context, finding, &out);
     if (judged->differing > 0 && (context->options->exact || context->options->expect_same))
         fb_buf_addf(&out, ", differs in %zu of %zu runs", judged->differing, judged->paired);
     else
@@ -231,7 +227,7 @@ static bool asked_for(const struct fb_compare_options *options, enum fb_metric m
 static void add_absent(struct context *context, enum fb_metric metric, bool before, bool after)
 {
     const struct fb_compare_options *options = context->options;
-    const struct fb_pair *pair = context->pair;
+    const struct fb_matchup *pair = context->pair;
     bool differs = before != after;
     if (!differs && !asked_for(options, metric))
         return; /* of an A/A over every metric: as n/a as before */
@@ -265,7 +261,9 @@ static void add_judged(struct context *context, enum fb_metric metric,
     };
     struct fb_judged judged = fb_judge(&request, before, after);
     struct fb_finding *finding = add_finding(context, judged.judgement);
-    bool pairwise = judged.paired > 0 && (options->exact || options->expect_same);
+    /* The same in every layout is as exact as it gets, whatever the layouts do to the value. */
+    bool pairwise =
+        judged.paired > 0 && (options->exact || options->expect_same || judged.differing == 0);
     finding->metric = metric;
     finding->before = before->summary;
     finding->after = after->summary;
@@ -316,7 +314,7 @@ static void judge_all(struct context *context)
 
 static void judge_pair(struct context *context)
 {
-    const struct fb_pair *pair = context->pair;
+    const struct fb_matchup *pair = context->pair;
     if (judge_presence(context))
         return;
     unsigned allowed = fb_match_closure(context->options->pairing.by);
@@ -336,10 +334,10 @@ static void judge_pair(struct context *context)
 void fb_compare(const struct fb_compare_set *sets, size_t set_count,
                 const struct fb_compare_options *options, struct fb_comparison *out)
 {
-    struct fb_pairs pairs;
+    struct fb_matchups pairs;
     *out = (struct fb_comparison){0};
     struct context context = {.sets = sets, .options = options, .out = out};
-    fb_pairs_init(&pairs, sets, set_count, &options->pairing);
+    fb_matchups_init(&pairs, sets, set_count, &options->pairing);
     for (size_t i = 0; i < pairs.count; i++) {
         context.pair = &pairs.items[i];
         judge_pair(&context);
@@ -348,7 +346,7 @@ void fb_compare(const struct fb_compare_set *sets, size_t set_count,
     out->fields = context.refusals.fields;
     out->refusals = fb_refusals_text(&context.refusals);
     fb_refusals_deinit(&context.refusals);
-    fb_pairs_deinit(&pairs);
+    fb_matchups_deinit(&pairs);
 }
 
 void fb_comparison_deinit(struct fb_comparison *comparison)

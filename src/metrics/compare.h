@@ -8,7 +8,7 @@
 #define FB_METRICS_COMPARE_H
 
 #include "metrics/finding.h"
-#include "metrics/pair.h"
+#include "metrics/matchup.h"
 #include "metrics/tolerance.h"
 
 #define FB_COMPARE_BIT(judgement) (1U << (unsigned)(judgement))
@@ -16,7 +16,7 @@
 #define FB_COMPARE_FAIL_ON (FB_COMPARE_BIT(FB_JUDGED_REGRESSED) | FB_COMPARE_BIT(FB_JUDGED_MISSING))
 
 struct fb_compare_options {
-    struct fb_pairing pairing;
+    struct fb_matchup_rule pairing;
     const enum fb_metric *metrics; /* to judge; NULL: fb_compare_metrics[], and of A/A pairs that
                                       repeat every exact metric */
     size_t metric_count;

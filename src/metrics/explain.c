@@ -56,12 +56,16 @@ struct fb_repetition *fb_explain_run(const struct fb_cell *cell, enum fb_metric 
     return nearest;
 }
 
-static const struct fb_point *highest(const struct fb_series *series)
+/* The first moment of a phase's highest sample; the curve goes on after the last phase. */
+static const struct fb_point *highest(const struct fb_series *series, size_t phase)
 {
     const struct fb_point *peak = NULL;
-    for (size_t i = 0; i < series->count; i++)
-        if (peak == NULL || series->points[i].footprint_bytes > peak->footprint_bytes)
-            peak = &series->points[i];
+    for (size_t i = 0; i < series->count; i++) {
+        const struct fb_point *point = &series->points[i];
+        if (point->phase == phase &&
+            (peak == NULL || point->footprint_bytes > peak->footprint_bytes))
+            peak = point;
+    }
     return peak;
 }
 
@@ -102,7 +106,7 @@ static void add_time(struct fb_buf *out, const char *before, uint64_t t_ns)
 static void add_peak(const struct fb_repetition *run, struct fb_buf *out)
 {
     const struct fb_phase_record *phase = &run->phases[peak_phase(run)];
-    const struct fb_point *point = highest(&run->series);
+    const struct fb_point *point = highest(&run->series, peak_phase(run));
     fb_buf_addf(out, "peak in phase %s", phase->name);
     if (point != NULL && point->footprint_bytes >= phase->peak_footprint_bytes)
         add_time(out, " at ", point->t_ns);
@@ -132,11 +136,13 @@ static char *describe_where(const struct fb_finding *finding)
         return NULL;
     struct fb_buf out;
     fb_buf_init(&out, TEXT_CAP);
+    size_t last = run->phase_count - 1, phase = moment == KEPT ? kept_phase(run) : last;
     if (moment == PEAK)
         add_peak(run, &out);
     else
-        add_phase_end(run, moment == KEPT ? kept_phase(run) : run->phase_count - 1, &out);
-    add_length(run, &out);
+        add_phase_end(run, phase, &out);
+    if (moment == PEAK || phase != last)
+        add_length(run, &out);
     char *text = fb_strdup(out.text);
     fb_buf_deinit(&out);
     return text;
@@ -192,30 +198,22 @@ static void add_kept_advice(const struct fb_finding *finding, struct fb_buf *out
                          "what is live at that moment; ");
 }
 
-/* The phase whose peak grew most. */
+/* The first phase in whose peak half of the growth is to be seen. */
 static void add_peak_advice(const struct fb_finding *finding, struct fb_buf *out)
 {
-    size_t count = 0, most = 0;
-    struct fb_phase_change *phases = fb_phases_compare(finding->base, finding->cell, &count);
-    for (size_t i = 1; i < count; i++)
-        if (phases[i].peak_after - phases[i].peak_before >
-            phases[most].peak_after - phases[most].peak_before)
-            most = i;
-    double grown = count > 0 ? phases[most].peak_after - phases[most].peak_before : 0;
-    char text[FB_WORDING_CHARS];
-    if (grown > 0 && count > 1)
-        fb_buf_addf(out, "its peaks grew most in phase %s (%s); ", phases[most].name,
-                    fb_wording_difference(FB_METRIC_PEAK_FOOTPRINT_BYTES, grown, text));
-    free(phases);
-}
-
-static void add_curves(const struct fb_finding *finding, struct fb_buf *out)
-{
     const struct fb_repetition *run = fb_explain_run(finding->cell, finding->metric);
-    if (run != NULL && run->series_file != NULL)
-        fb_buf_addf(out, "the curve is %s of each result; ", run->series_file);
-    fb_buf_adds(out, "again: ");
-    add_command(finding->cell, "", out);
+    size_t count = 0, first = 0;
+    struct fb_phase_change *phases = fb_phases_compare(finding->base, finding->cell, &count);
+    double growth = change_of(finding, FB_METRIC_PEAK_FOOTPRINT_BYTES);
+    while (first < count && phases[first].peak_after - phases[first].peak_before < growth / 2)
+        first++;
+    char text[FB_WORDING_CHARS];
+    if (growth > 0 && first < count && run != NULL && first != peak_phase(run))
+        fb_buf_addf(out, "most of it is there from phase %s on (%s); ", phases[first].name,
+                    fb_wording_difference(FB_METRIC_PEAK_FOOTPRINT_BYTES,
+                                          phases[first].peak_after - phases[first].peak_before,
+                                          text));
+    free(phases);
 }
 
 static void add_value_advice(const struct fb_finding *finding, struct fb_buf *out)
@@ -235,7 +233,8 @@ static void add_value_advice(const struct fb_finding *finding, struct fb_buf *ou
         add_peak_advice(finding, out);
     else if (moment != NONE)
         add_kept_advice(finding, out);
-    add_curves(finding, out);
+    fb_buf_adds(out, out->length > 0 ? "again: " : "");
+    add_command(finding->cell, "", out);
 }
 
 static char *describe_next(const struct fb_finding *finding)

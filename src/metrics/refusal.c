@@ -13,7 +13,7 @@ static const char *or_empty(const char *text)
 }
 
 /* "libc is A in base and B in new; cpus is …": every field, both values. */
-static void add_differences(const struct fb_compare_set *sets, const struct fb_pair *pair,
+static void add_differences(const struct fb_compare_set *sets, const struct fb_matchup *pair,
                             unsigned fields, struct fb_buf *out)
 {
     const struct fb_compare_set *set = &sets[pair->set];
@@ -33,7 +33,8 @@ static void add_differences(const struct fb_compare_set *sets, const struct fb_p
     }
 }
 
-static char *explain(const struct fb_compare_set *sets, const struct fb_pair *pair, unsigned fields)
+static char *explain(const struct fb_compare_set *sets, const struct fb_matchup *pair,
+                     unsigned fields)
 {
     if (pair->ambiguous)
         return fb_format("several cells of %s could be meant, %s among them", sets[0].label,
@@ -47,7 +48,7 @@ static char *explain(const struct fb_compare_set *sets, const struct fb_pair *pa
 }
 
 char *fb_refusals_add(struct fb_refusals *refusals, const struct fb_compare_set *sets,
-                      const struct fb_pair *pair, unsigned allowed)
+                      const struct fb_matchup *pair, unsigned allowed)
 {
     unsigned fields = pair->ambiguous ? 0 : pair->differing & ~allowed;
     char *why = explain(sets, pair, fields);

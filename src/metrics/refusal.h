@@ -2,7 +2,7 @@
 #ifndef FB_METRICS_REFUSAL_H
 #define FB_METRICS_REFUSAL_H
 
-#include "metrics/pair.h"
+#include "metrics/matchup.h"
 
 struct fb_refusal {
     char *why;       /* "libc is glibc 2.36 in base and glibc 2.41 in new; …" */
@@ -21,7 +21,7 @@ struct fb_refusals {
 /* Adds a pair that is ambiguous or differs in fields beyond `allowed`; returns "not compared: …" as
  * a new string. */
 char *fb_refusals_add(struct fb_refusals *refusals, const struct fb_compare_set *sets,
-                      const struct fb_pair *pair, unsigned allowed);
+                      const struct fb_matchup *pair, unsigned allowed);
 /* One line a cause, with what to do; NULL where there is none. New string. */
 char *fb_refusals_text(const struct fb_refusals *refusals);
 void fb_refusals_deinit(struct fb_refusals *refusals);

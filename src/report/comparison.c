@@ -40,10 +40,16 @@ static void add_sets(const struct fb_document *document, const struct fb_compari
     fb_buf_deinit(&line);
 }
 
+static bool is_change(const struct fb_finding *finding)
+{
+    double before = finding->before.median, after = finding->after.median;
+    return after < before || after > before;
+}
+
 static bool any_of_peak(const struct fb_findings *findings)
 {
     for (size_t i = 0; i < findings->count; i++)
-        if (findings->items[i].metric != FB_METRIC_COUNT && findings->items[i].after.n > 0 &&
+        if (findings->items[i].metric != FB_METRIC_COUNT && is_change(&findings->items[i]) &&
             fb_tolerance_of_peak(findings->items[i].metric))
             return true;
     return false;
@@ -74,29 +80,62 @@ static bool wants_sentence(const struct fb_finding *finding)
     return finding->gates || finding->judgement == FB_JUDGED_INCONCLUSIVE;
 }
 
+static void add_sentence(const struct fb_document *document, const struct fb_finding *finding,
+                         struct fb_buf *out)
+{
+    char *message = fb_strdup(fb_text_or_empty(finding->message));
+    fb_text_clean(message);
+    fb_buf_addf(out, "%s: %s", fb_judgement_name(finding->judgement), message);
+    if (document->set_count > 2)
+        fb_buf_addf(out, " [%s]", document->sets[finding->set].label);
+    if (finding->where != NULL)
+        fb_buf_addf(out, "; %s", finding->where);
+    fb_buf_adds(out, ".\n");
+    free(message);
+}
+
+static bool same_pair(const struct fb_finding *a, const struct fb_finding *b)
+{
+    return a->base == b->base && a->cell == b->cell && a->set == b->set;
+}
+
+/* The advice of a pair's findings, each once: that of what stays is often the same twice. */
+static void add_next(const struct fb_finding *first, const struct fb_finding *end,
+                     struct fb_buf *out)
+{
+    for (const struct fb_finding *finding = first; finding < end; finding++) {
+        const struct fb_finding *earlier = first;
+        if (!wants_sentence(finding) || finding->next == NULL)
+            continue;
+        while (earlier < finding && (!wants_sentence(earlier) || earlier->next == NULL ||
+                                     strcmp(earlier->next, finding->next) != 0))
+            earlier++;
+        if (earlier == finding)
+            fb_buf_addf(out, "Next: %s\n", finding->next);
+    }
+}
+
+/* A pair's findings follow one another. */
 static void add_sentences(const struct fb_document *document,
                           const struct fb_comparison_style *style, struct fb_buf *out)
 {
-    const struct fb_findings *findings = document->findings;
+    const struct fb_finding *items = document->findings->items;
+    size_t count = document->findings->count;
     struct fb_buf prose;
     fb_buf_init(&prose, PROSE_CAP);
-    add_notes(findings, &prose);
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct fb_finding *finding = &findings->items[i];
-        if (!wants_sentence(finding))
-            continue;
-        const char *name = fb_judgement_name(finding->judgement);
-        char *message = fb_strdup(fb_text_or_empty(finding->message));
-        fb_text_clean(message);
-        fb_buf_addf(&prose, "%s%s: %s", prose.length > 0 ? "\n" : "", name, message);
-        if (document->set_count > 2)
-            fb_buf_addf(&prose, " [%s]", document->sets[finding->set].label);
-        if (finding->where != NULL)
-            fb_buf_addf(&prose, "; %s", finding->where);
-        fb_buf_adds(&prose, ".\n");
-        if (finding->next != NULL)
-            fb_buf_addf(&prose, "Next: %s\n", finding->next);
-        free(message);
+    add_notes(document->findings, &prose);
+    for (size_t first = 0, end = 0; first < count; first = end) {
+        size_t before = prose.length;
+        while (end < count && same_pair(&items[end], &items[first]))
+            end++;
+        for (size_t i = first; i < end; i++) {
+            if (!wants_sentence(&items[i]))
+                continue;
+            if (before > 0 && prose.length == before)
+                fb_buf_adds(&prose, "\n");
+            add_sentence(document, &items[i], &prose);
+        }
+        add_next(items + first, items + end, &prose);
     }
     if (prose.length > 0)
         fb_buf_adds(&prose, "\n");

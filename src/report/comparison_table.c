@@ -11,31 +11,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PEAK FB_METRIC_PEAK_FOOTPRINT_BYTES
+#define MIB 1048576.0
 
 enum { NAME = 0, METRIC, BASE, NEW, CHANGE, PERCENT, VERDICT, EVIDENCE, RUNS, COLUMNS };
 
 static const struct fb_grid_column heads[COLUMNS] = {
     [NAME] = {"", "", "", true, 0},
     [METRIC] = {"", "", "metric", true, 0},
-    [BASE] = {"base", "", "base", false, 0},
-    [NEW] = {"new", "", "new", false, 0},
-    [CHANGE] = {"change", "", "change", false, 3},
+    [BASE] = {"", "base", "base", false, 0},
+    [NEW] = {"", "new", "new", false, 0},
+    [CHANGE] = {"", "change", "change", false, 3},
     [PERCENT] = {"", "", "per cent", false, 0},
-    [VERDICT] = {"verdict", "", "verdict", true, 0},
-    [EVIDENCE] = {"evidence", "", "evidence", true, 2},
-    [RUNS] = {"runs", "", "runs", true, 4},
+    [VERDICT] = {"", "verdict", "verdict", true, 0},
+    [EVIDENCE] = {"", "evidence", "evidence", true, 2},
+    [RUNS] = {"", "runs", "runs", true, 4},
 };
 
 enum { PHASE = 0, PEAK_BASE, PEAK_NEW, PEAK_CHANGE, END_BASE, END_NEW, END_CHANGE, PHASE_COLUMNS };
 
 static const struct fb_grid_column phase_heads[PHASE_COLUMNS] = {
     [PHASE] = {"phase", "", "phase", true, 0},
-    [PEAK_BASE] = {"peak in it,", "base", "peak in it, base", false, 0},
-    [PEAK_NEW] = {"", "new", "new", false, 0},
+    [PEAK_BASE] = {"peak", "MiB", "peak", false, 0},
+    [PEAK_NEW] = {"new", "MiB", "new peak", false, 0},
     [PEAK_CHANGE] = {"", "change", "change", false, 1},
-    [END_BASE] = {"at its end,", "base", "at its end, base", false, 0},
-    [END_NEW] = {"", "new", "new", false, 0},
+    [END_BASE] = {"at its end", "MiB", "at its end", false, 0},
+    [END_NEW] = {"new", "MiB", "new at its end", false, 0},
     [END_CHANGE] = {"", "change", "change", false, 1},
 };
 
@@ -131,13 +131,22 @@ static char *row_name(const struct fb_document *document, const struct fb_findin
     return both;
 }
 
+/* One unit down the column, where the sizes of a sentence have each their own. */
+static const char *column_value(enum fb_metric metric, double value, char *text)
+{
+    if (isnan(value) || strcmp(fb_metrics[metric].unit, "bytes") != 0)
+        return fb_wording_value(metric, value, text);
+    (void)snprintf(text, FB_WORDING_CHARS, "%.2f MiB", value / MIB);
+    return text;
+}
+
 /* "1.213 ± 2 %": the farther end of the range, where it is not a point. New string. */
 static char *value_text(enum fb_metric metric, const struct fb_summary *summary)
 {
     char text[FB_WORDING_CHARS];
     double spread = fmax(summary->max - summary->median, summary->median - summary->min);
     double percent = 100 * spread / fabs(summary->median);
-    (void)fb_wording_value(metric, summary->n > 0 ? summary->median : NAN, text);
+    (void)column_value(metric, summary->n > 0 ? summary->median : NAN, text);
     if (!(spread > 0) || !isfinite(percent))
         return fb_strdup(text);
     return fb_format("%s ± %.*f %%", text, percent < 1 ? 1 : 0, percent);
@@ -222,8 +231,7 @@ static size_t add_rows(const struct fb_document *document, const struct fb_compa
 
 static char *bytes_text(double bytes)
 {
-    char text[FB_WORDING_CHARS];
-    return fb_strdup(fb_wording_value(PEAK, bytes, text));
+    return fb_format("%.2f", bytes / MIB);
 }
 
 static char *percent_text(double before, double after)

@@ -3,8 +3,8 @@
  * Cells are paired by workload, contender and varied parameters, less what --by names. Everything
  * else of the comparison key (match.h) must be equal, or named by --by.
  */
-#ifndef FB_METRICS_PAIR_H
-#define FB_METRICS_PAIR_H
+#ifndef FB_METRICS_MATCHUP_H
+#define FB_METRICS_MATCHUP_H
 
 #include "metrics/match.h"
 
@@ -15,7 +15,7 @@ struct fb_compare_set {
     const struct fb_result *result;
 };
 
-struct fb_pair {
+struct fb_matchup {
     size_t set;                 /* that `cell` is of; of a missing one the set that lacks it */
     const struct fb_cell *base; /* NULL: new */
     const struct fb_cell *cell; /* NULL: missing */
@@ -23,12 +23,12 @@ struct fb_pair {
     unsigned differing;         /* fields of the key that differ */
 };
 
-struct fb_pairs {
-    struct fb_pair *items;
+struct fb_matchups {
+    struct fb_matchup *items;
     size_t count;
 };
 
-struct fb_pairing {
+struct fb_matchup_rule {
     unsigned by;      /* fields that are meant to differ, as named; not closed */
     const char *base; /* the contender or parameters ("count=100") that is the base; NULL = chosen:
                          the same one, the only one, or within one set the first */
@@ -37,11 +37,11 @@ struct fb_pairing {
 /* Pairs every later set with the first; one set alone with itself: then cells that are the same but
  * for `by` form groups, and each group's base stands against the others. In the order of the base's
  * cells, then the new ones. */
-void fb_pairs_init(struct fb_pairs *pairs, const struct fb_compare_set *sets, size_t set_count,
-                   const struct fb_pairing *pairing);
-void fb_pairs_deinit(struct fb_pairs *pairs);
+void fb_matchups_init(struct fb_matchups *pairs, const struct fb_compare_set *sets,
+                      size_t set_count, const struct fb_matchup_rule *pairing);
+void fb_matchups_deinit(struct fb_matchups *pairs);
 
 /* Whether a cell is the one that pairing->base names. */
-bool fb_pair_is_base(const struct fb_cell *cell, const char *base);
+bool fb_matchup_is_base(const struct fb_cell *cell, const char *base);
 
 #endif

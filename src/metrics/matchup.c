@@ -1,4 +1,4 @@
-#include "metrics/pair.h"
+#include "metrics/matchup.h"
 
 #include "base/alloc.h"
 
@@ -9,11 +9,11 @@
 struct sides {
     const struct fb_result *base, *other;
     char **base_ids, **other_ids;
-    const struct fb_pairing *pairing;
+    const struct fb_matchup_rule *pairing;
     size_t set;
 };
 
-bool fb_pair_is_base(const struct fb_cell *cell, const char *base)
+bool fb_matchup_is_base(const struct fb_cell *cell, const char *base)
 {
     const char *name = cell->allocator.name == NULL ? "" : cell->allocator.name;
     return strcmp(name, base) == 0 || strcmp(fb_match_varied(cell), base) == 0;
@@ -34,14 +34,15 @@ static void free_identities(char **ids, size_t count)
     free(ids);
 }
 
-static void add(struct fb_pairs *pairs, const struct sides *sides, const struct fb_cell *base,
+static void add(struct fb_matchups *pairs, const struct sides *sides, const struct fb_cell *base,
                 const struct fb_cell *cell, bool ambiguous)
 {
     pairs->items = fb_realloc(pairs->items, pairs->count + 1, sizeof *pairs->items);
     bool both = base != NULL && cell != NULL;
     unsigned differing =
         both ? fb_match_differences(&sides->base->host, base, &sides->other->host, cell) : 0;
-    pairs->items[pairs->count++] = (struct fb_pair){sides->set, base, cell, ambiguous, differing};
+    pairs->items[pairs->count++] =
+        (struct fb_matchup){sides->set, base, cell, ambiguous, differing};
 }
 
 static bool same_id(const struct fb_cell *a, const struct fb_cell *b)
@@ -59,7 +60,7 @@ static const struct fb_cell *find_base(const struct sides *sides, size_t other, 
         const struct fb_cell *candidate = &sides->base->cells[i];
         if (strcmp(sides->base_ids[i], sides->other_ids[other]) != 0)
             continue;
-        if (sides->pairing->base != NULL && fb_pair_is_base(candidate, sides->pairing->base)) {
+        if (sides->pairing->base != NULL && fb_matchup_is_base(candidate, sides->pairing->base)) {
             *others = 1;
             return candidate;
         }
@@ -77,7 +78,7 @@ static const struct fb_cell *find_base(const struct sides *sides, size_t other, 
 
 /* What is set against one cell of the base; where nothing is, it is missing. Bases found and how
  * many there were to choose from are those of the other set's cells. */
-static void add_of_base(struct fb_pairs *pairs, const struct sides *sides, size_t base,
+static void add_of_base(struct fb_matchups *pairs, const struct sides *sides, size_t base,
                         const struct fb_cell *const *found, const size_t *others)
 {
     const struct fb_cell *cell = &sides->base->cells[base];
@@ -92,7 +93,7 @@ static void add_of_base(struct fb_pairs *pairs, const struct sides *sides, size_
         add(pairs, sides, cell, NULL, false);
 }
 
-static void pair_set(struct fb_pairs *pairs, struct sides *sides)
+static void pair_set(struct fb_matchups *pairs, struct sides *sides)
 {
     size_t count = sides->other->cell_count;
     const struct fb_cell **found = fb_alloc(count, sizeof(struct fb_cell *));
@@ -112,10 +113,10 @@ static void pair_set(struct fb_pairs *pairs, struct sides *sides)
     free(found);
 }
 
-void fb_pairs_init(struct fb_pairs *pairs, const struct fb_compare_set *sets, size_t set_count,
-                   const struct fb_pairing *pairing)
+void fb_matchups_init(struct fb_matchups *pairs, const struct fb_compare_set *sets,
+                      size_t set_count, const struct fb_matchup_rule *pairing)
 {
-    *pairs = (struct fb_pairs){0};
+    *pairs = (struct fb_matchups){0};
     size_t first = set_count == 1 ? 0 : 1;
     for (size_t set = first; set < set_count; set++) {
         struct sides sides = {
@@ -124,8 +125,8 @@ void fb_pairs_init(struct fb_pairs *pairs, const struct fb_compare_set *sets, si
     }
 }
 
-void fb_pairs_deinit(struct fb_pairs *pairs)
+void fb_matchups_deinit(struct fb_matchups *pairs)
 {
     free(pairs->items);
-    *pairs = (struct fb_pairs){0};
+    *pairs = (struct fb_matchups){0};
 }
