@@ -55,6 +55,17 @@ static const char *or_empty(const char *text)
     return text == NULL ? "" : text;
 }
 
+/* "budgeted:budget=1GiB+jemalloc" → "budgeted+jemalloc". */
+static char *without_tunables(const struct fb_cell *cell)
+{
+    const char *label = or_empty(cell->allocator.name);
+    if (cell->allocator.tunable_count == 0)
+        return fb_strdup(label);
+    size_t head = strcspn(label, ":");
+    const char *inner = strrchr(label + head, '+');
+    return fb_format("%.*s%s", (int)head, label, inner == NULL ? "" : inner);
+}
+
 static void add_pairs(struct fb_buf *out, const struct fb_name_value *pairs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -119,12 +130,20 @@ static void add_workload_field(enum fb_match field, const struct fb_cell *cell, 
         add_hash(out, cell->workload.trace_sha256);
 }
 
+/* Tunables are part of the name that is shown; here they are a field of their own. */
+static void add_contender(struct fb_buf *out, const struct fb_cell *cell)
+{
+    char *plain = without_tunables(cell);
+    fb_buf_adds(out, plain);
+    free(plain);
+}
+
 static void add_field(enum fb_match field, const struct fb_host *host, const struct fb_cell *cell,
                       struct fb_buf *out)
 {
     switch (field) {
     case FB_MATCH_ALLOCATOR:
-        fb_buf_adds(out, or_empty(cell->allocator.name));
+        add_contender(out, cell);
         break;
     case FB_MATCH_TUNABLES:
         add_pairs(out, cell->allocator.tunables, cell->allocator.tunable_count);
@@ -198,26 +217,16 @@ const char *fb_match_varied(const struct fb_cell *cell)
     return id + skip + 1;
 }
 
-/* "budgeted:budget=1GiB+jemalloc" → "budgeted+jemalloc". */
-static char *without_tunables(const char *label)
-{
-    size_t head = strcspn(label, ":");
-    const char *inner = strrchr(label + head, '+');
-    return fb_format("%.*s%s", (int)head, label, inner == NULL ? "" : inner);
-}
-
 char *fb_match_identity(const struct fb_cell *cell, unsigned by)
 {
     const char *workload = (by & BIT(FB_MATCH_WORKLOAD)) != 0 ? "" : or_empty(cell->workload.name);
     const char *varied = (by & BIT(FB_MATCH_PARAMS)) != 0 ? "" : fb_match_varied(cell);
-    const char *label = or_empty(cell->allocator.name);
-    char *contender = fb_strdup((by & BIT(FB_MATCH_ALLOCATOR)) != 0 ? "" : label);
-    if ((by & BIT(FB_MATCH_TUNABLES)) != 0 && cell->allocator.tunable_count > 0) {
-        char *plain = without_tunables(contender);
-        free(contender);
-        contender = plain;
-    }
+    char *plain = without_tunables(cell);
+    const char *contender =
+        (by & BIT(FB_MATCH_TUNABLES)) != 0 ? plain : or_empty(cell->allocator.name);
+    if ((by & BIT(FB_MATCH_ALLOCATOR)) != 0)
+        contender = "";
     char *identity = fb_format("%s\n%s\n%s", workload, contender, varied);
-    free(contender);
+    free(plain);
     return identity;
 }

@@ -163,6 +163,14 @@ static size_t add_counts(const struct fb_findings *findings, bool gating, struct
     return listed;
 }
 
+static bool any_judged(const struct fb_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        if (fb_compare_valued(findings->items[i].judgement))
+            return true;
+    return false;
+}
+
 static void add_summary(const struct fb_findings *findings, const struct fb_comparison_style *style,
                         struct fb_buf *out)
 {
@@ -175,8 +183,11 @@ static void add_summary(const struct fb_findings *findings, const struct fb_comp
         fb_buf_adds(out, "gate: failed (");
         (void)add_counts(findings, true, out);
         fb_buf_adds(out, ")");
+    } else if (!any_judged(findings)) {
+        fb_buf_adds(out, "gate: nothing was judged");
     } else {
-        fb_buf_adds(out, "gate: passed");
+        bool all = fb_findings_count(findings, FB_JUDGED_SKIPPED) == 0;
+        fb_buf_addf(out, "gate: passed%s", all ? "" : " for what was judged");
     }
     add_tone(failed ? "\033[0m" : "", style, out);
     fb_buf_adds(out, "\n");

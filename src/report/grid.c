@@ -174,11 +174,9 @@ static void add_titles(const struct fb_grid *grid, const struct layout *layout, 
                        bool color, struct fb_buf *out)
 {
     size_t pending = 0;
-    bool any = false;
-    for (size_t column = 0; column < grid->column_count; column++) {
-        const struct fb_grid_column *head = &grid->columns[column];
-        any |= layout->shown[column] && (units ? head->unit : head->title)[0] != '\0';
-    }
+    bool any = units; /* a first line without a word is left out */
+    for (size_t column = 0; column < grid->column_count; column++)
+        any |= layout->shown[column] && grid->columns[column].title[0] != '\0';
     for (size_t column = 0; any && column < grid->column_count; column++) {
         const struct fb_grid_column *head = &grid->columns[column];
         if (layout->shown[column])

@@ -15,7 +15,7 @@ static void weightiest_bit_decides(void **state)
 {
     (void)state;
     unsigned all = FB_HAPPENED_BAD_INPUT | FB_HAPPENED_IO | FB_HAPPENED_SIGNAL |
-                   FB_HAPPENED_NOTHING | FB_HAPPENED_INCOMPLETE;
+                   FB_HAPPENED_NOTHING | FB_HAPPENED_INCOMPLETE | FB_HAPPENED_GATE;
     assert_int_equal(fb_exit_code(0, 0), 0);
     assert_int_equal(fb_exit_code(all, 2), 2);
     assert_int_equal(fb_exit_code(all & ~FB_HAPPENED_BAD_INPUT, 2), 3);
@@ -23,6 +23,8 @@ static void weightiest_bit_decides(void **state)
     assert_int_equal(fb_exit_code(FB_HAPPENED_SIGNAL, 15), 143);
     assert_int_equal(fb_exit_code(FB_HAPPENED_NOTHING | FB_HAPPENED_INCOMPLETE, 0), 4);
     assert_int_equal(fb_exit_code(FB_HAPPENED_INCOMPLETE, 0), 5);
+    assert_int_equal(fb_exit_code(FB_HAPPENED_INCOMPLETE | FB_HAPPENED_GATE, 0), 5);
+    assert_int_equal(fb_exit_code(FB_HAPPENED_GATE, 0), 1);
 }
 
 static void errors_map_to_their_codes(void **state)

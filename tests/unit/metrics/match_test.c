@@ -157,6 +157,9 @@ static void identities_leave_out_what_is_meant_to_differ(void **state)
     assert_identity(FB_MATCH_BIT(FB_MATCH_ALLOCATOR), "w\n\ncount=100,size=2");
     assert_identity(FB_MATCH_BIT(FB_MATCH_TUNABLES), "w\nbudgeted+jemalloc\ncount=100,size=2");
     assert_identity(FB_MATCH_BIT(FB_MATCH_PARAMS), "w\nbudgeted:budget=1GiB+jemalloc\n");
+    char *contender = fb_match_text(FB_MATCH_ALLOCATOR, &a.host, left);
+    assert_string_equal(contender, "budgeted+jemalloc"); /* the tunables are a field of their own */
+    free(contender);
     sets_text(&left->id, "foreign");
     assert_string_equal(fb_match_varied(left), "");
 }
