@@ -244,7 +244,7 @@ static char *describe_next(const struct fb_finding *finding)
     if (finding->metric != FB_METRIC_COUNT && finding->base != NULL && finding->cell != NULL &&
         finding->after.n > 0 && finding->before.n > 0)
         add_value_advice(finding, &out);
-    else if (finding->judgement == FB_JUDGED_FAILED) {
+    else if (finding->judgement == FB_JUDGED_FAILED && finding->cell != NULL) {
         fb_buf_adds(&out, "what it printed is in result.json (stderr); again: ");
         add_command(finding->cell, " --layouts 1", &out);
     } else if (finding->judgement == FB_JUDGED_MISSING)

@@ -17,6 +17,12 @@ static const char *or_empty(const char *text)
     return text == NULL ? "" : text;
 }
 
+static const char *put(char *buffer, const char *text)
+{
+    (void)snprintf(buffer, FB_WORDING_CHARS, "%s", text);
+    return buffer;
+}
+
 /* Magnitude with its unit. */
 static void put_size(enum fb_metric metric, double size, char *buffer)
 {
@@ -40,7 +46,7 @@ const char *fb_wording_value(enum fb_metric metric, double value, char *buffer)
 {
     buffer[0] = '-';
     if (isnan(value))
-        return strcpy(buffer, "n/a");
+        return put(buffer, "n/a");
     char size[FB_WORDING_CHARS];
     put_size(metric, fabs(value), size);
     (void)snprintf(buffer, FB_WORDING_CHARS, "%s%.*s", value < 0 ? "-" : "", FB_WORDING_CHARS - 2,
@@ -51,9 +57,9 @@ const char *fb_wording_value(enum fb_metric metric, double value, char *buffer)
 const char *fb_wording_difference(enum fb_metric metric, double difference, char *buffer)
 {
     if (isnan(difference))
-        return strcpy(buffer, "");
+        return put(buffer, "");
     if (fabs(difference) <= 0)
-        return strcpy(buffer, "0");
+        return put(buffer, "0");
     char size[FB_WORDING_CHARS];
     put_size(metric, fabs(difference), size);
     (void)snprintf(buffer, FB_WORDING_CHARS, "%s%.*s", difference < 0 ? "-" : "+",
@@ -68,10 +74,10 @@ const char *fb_wording_percent(const struct fb_finding *finding, char *buffer)
                        ? NAN
                        : fb_tolerance_scale(finding->metric, finding->base);
     if (!(scale > 0) || isnan(change))
-        return strcpy(buffer, "");
+        return put(buffer, "");
     double percent = 100 * change / scale;
     if (fabs(percent) <= 0)
-        return strcpy(buffer, "0");
+        return put(buffer, "0");
     /* A real difference is never shown as none. */
     int digits = fabs(percent) >= 0.05 ? 1 : 4;
     (void)snprintf(buffer, FB_WORDING_CHARS, "%+.*f %%", fabs(percent) >= 1000 ? 0 : digits,
@@ -105,6 +111,8 @@ char *fb_wording_name(const struct fb_cell *base, const struct fb_cell *cell)
 void fb_wording_subject(const struct fb_cell *base, const struct fb_cell *cell, struct fb_buf *out)
 {
     const struct fb_cell *shown = cell != NULL ? cell : base;
+    if (shown == NULL)
+        return;
     if (base == NULL || cell == NULL || same(base->id, cell->id)) {
         add_place(shown, out);
         fb_buf_addf(out, ", %s", or_empty(shown->allocator.name));
@@ -130,15 +138,15 @@ const char *fb_wording_evidence(const struct fb_finding *finding, char *buffer)
 {
     const struct fb_summary *a = &finding->before, *b = &finding->after;
     if (a->n == 0 || b->n == 0)
-        return strcpy(buffer, "");
+        return put(buffer, "");
     if (finding->exact)
-        return strcpy(buffer, "exact");
+        return put(buffer, "exact");
     if (!isnan(finding->p)) {
         (void)snprintf(buffer, FB_WORDING_CHARS, "p = %.*f", finding->p < 0.01 ? 4 : 3, finding->p);
         return buffer;
     }
     if (a->n < 3 || b->n < 3)
-        return strcpy(buffer, "too few runs");
+        return put(buffer, "too few runs");
     bool apart = b->min > a->max || a->min > b->max;
-    return strcpy(buffer, apart ? "apart" : "overlapping");
+    return put(buffer, apart ? "apart" : "overlapping");
 }

@@ -64,6 +64,8 @@ static bool together(const struct fb_document *document, const struct fb_finding
                      const struct fb_finding *b)
 {
     const struct fb_cell *x = shown_cell(a), *y = shown_cell(b);
+    if (x == NULL || y == NULL)
+        return false;
     if (document->set_count == 1 && (a->base != NULL || b->base != NULL))
         return a->base == b->base;
     return a->set == b->set && same(x->workload.name, y->workload.name) &&
@@ -85,7 +87,7 @@ void fb_comparison_blocks_init(struct fb_comparison_blocks *blocks,
             place++;
         struct fb_comparison_block *block = &blocks->items[place];
         blocks->count += place == blocks->count;
-        block->items = fb_realloc(block->items, block->count + 1, sizeof *block->items);
+        block->items = fb_realloc(block->items, block->count + 1, sizeof(struct fb_finding *));
         block->items[block->count++] = finding;
     }
 }
@@ -104,6 +106,8 @@ static void add_title(const struct fb_document *document, const struct fb_findin
     const struct fb_cell *cell = shown_cell(first);
     if (document->set_count == 1 && first->base != NULL)
         cell = first->base;
+    if (cell == NULL)
+        return;
     const char *varied = fb_match_varied(cell);
     fb_buf_addf(out, "%s%s%s%s%s%s", color ? "\033[1m" : "", fb_text_or_empty(cell->workload.name),
                 varied[0] == '\0' ? "" : " (", varied, varied[0] == '\0' ? "" : ")",
@@ -120,7 +124,7 @@ static char *row_name(const struct fb_document *document, const struct fb_findin
 {
     const struct fb_cell *cell = shown_cell(finding);
     if (finding->base == NULL || finding->cell == NULL)
-        return fb_wording_name(NULL, cell);
+        return cell == NULL ? fb_strdup("") : fb_wording_name(NULL, cell);
     char *name = fb_wording_name(finding->base, cell);
     if (document->set_count == 1 || same(finding->base->id, cell->id))
         return name;

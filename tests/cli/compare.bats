@@ -4,8 +4,7 @@
 bats_require_minimum_version 1.5.0
 load common
 
-# Blocks of 1 to 3 KiB that come and go, 32 MiB at their peak; in a second. The last of each
-# iteration's stays, so that footprint is given back in part.
+# Blocks of 1 to 3 KiB that come and go, some 23 MiB of them at their peak.
 write_churn() {
     cat >churn.yaml <<'EOF'
 fragbench: 1
