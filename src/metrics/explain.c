@@ -173,8 +173,8 @@ static double change_of(const struct fb_finding *finding, enum fb_metric metric)
     return finding->cell->summary[metric].median - finding->base->summary[metric].median;
 }
 
-/* Most of what stays is either cached (a purge gets it back: a matter of settings) or held by
- * pages that are in use (a matter of placement). The purge after the last free tells which. */
+/* Most of what stays is either cached (a purge gets it back: a matter of settings) or on pages
+ * that are in use (a matter of sizes and placement). The purge after the last free tells which. */
 static void add_kept_advice(const struct fb_finding *finding, struct fb_buf *out)
 {
     char text[FB_WORDING_CHARS];
@@ -185,8 +185,8 @@ static void add_kept_advice(const struct fb_finding *finding, struct fb_buf *out
         return;
     if (held > 0 && stuck > held / 2)
         fb_buf_addf(out,
-                    "a purge after the last free does not get it back (%s stay), so it is stuck: "
-                    "look at what is placed among the blocks of that phase; ",
+                    "a purge after the last free does not get it back (%s stay), so it lies in or "
+                    "between blocks that live on: size classes, headers, placement; ",
                     fb_wording_difference(purged, stuck, text));
     else if (held > 0)
         fb_buf_addf(out,

@@ -99,19 +99,29 @@ static bool same_pair(const struct fb_finding *a, const struct fb_finding *b)
     return a->base == b->base && a->cell == b->cell && a->set == b->set;
 }
 
-/* The advice of a pair's findings, each once: that of what stays is often the same twice. */
+/* A pair's findings often end in the same command: it is said with the first of them. */
+static bool said_before(const struct fb_finding *first, const struct fb_finding *end,
+                        const char *text)
+{
+    for (const struct fb_finding *finding = first; finding < end; finding++)
+        if (wants_sentence(finding) && finding->next != NULL && strstr(finding->next, text) != NULL)
+            return true;
+    return false;
+}
+
+/* The advice of a pair's findings, each once. */
 static void add_next(const struct fb_finding *first, const struct fb_finding *end,
                      struct fb_buf *out)
 {
     for (const struct fb_finding *finding = first; finding < end; finding++) {
-        const struct fb_finding *earlier = first;
-        if (!wants_sentence(finding) || finding->next == NULL)
+        if (!wants_sentence(finding) || finding->next == NULL ||
+            said_before(first, finding, finding->next))
             continue;
-        while (earlier < finding && (!wants_sentence(earlier) || earlier->next == NULL ||
-                                     strcmp(earlier->next, finding->next) != 0))
-            earlier++;
-        if (earlier == finding)
-            fb_buf_addf(out, "Next: %s\n", finding->next);
+        const char *command = strstr(finding->next, "; again: ");
+        bool repeated = command != NULL && said_before(first, finding, strchr(command, ':') + 2);
+        fb_buf_addf(out, "Next: %.*s\n",
+                    repeated ? (int)(command - finding->next) : (int)strlen(finding->next),
+                    finding->next);
     }
 }
 

@@ -153,6 +153,8 @@ static char *value_text(enum fb_metric metric, const struct fb_summary *summary)
     (void)column_value(metric, summary->n > 0 ? summary->median : NAN, text);
     if (!(spread > 0) || !isfinite(percent))
         return fb_strdup(text);
+    if (percent < 0.05)
+        return fb_format("%s ± <0.1 %%", text);
     return fb_format("%s ± %.*f %%", text, percent < 1 ? 1 : 0, percent);
 }
 

@@ -59,7 +59,7 @@ part_same() {
     start_load
     for ((run = 0; run <= runs; run++)); do
         "$fragbench" run --progress never --no-timing --scale 0.1 -o "$work/same-$run" \
-            workloads/kv-cache-growth.yaml workloads/size-shift.yaml >/dev/null 2>&1
+            workloads/kv-cache-growth.yaml "$workload" >/dev/null 2>&1
     done
     stop_load
     require_fixed_layout "$work/same-0/result.json"
