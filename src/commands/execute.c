@@ -77,7 +77,8 @@ int fb_execute_save(struct fb_execution *run, bool last, struct fb_error *err)
     fb_limits_judge(&run->result, &run->findings);
     const struct fb_document_set set = {"", run->folder, &run->result};
     const struct fb_document document = {&set, 1, false, &run->findings};
-    return fb_folder_export(run->options, &document, last, err);
+    return fb_folder_export(run->options->exports, run->options->export_count, &document, last,
+                            err);
 }
 
 static unsigned cpus_allowed(void)

@@ -108,22 +108,23 @@ static int export_to(const struct fb_export_request *request, const struct fb_do
     return status;
 }
 
-int fb_folder_export(const struct fb_run_options *options, const struct fb_document *document,
-                     bool last, struct fb_error *err)
+int fb_folder_export(const struct fb_export_request *requests, size_t count,
+                     const struct fb_document *document, bool last, struct fb_error *err)
 {
-    for (size_t i = 0; i < options->export_count; i++) {
-        const struct fb_export_request *request = &options->exports[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct fb_export_request *request = &requests[i];
         if (strcmp(request->file, "-") != 0 && export_to(request, document, last, err) != 0)
             return -1;
     }
     return 0;
 }
 
-const struct fb_export *fb_folder_stdout_export(const struct fb_run_options *options)
+const struct fb_export *fb_folder_stdout_export(const struct fb_export_request *requests,
+                                                size_t count)
 {
-    for (size_t i = 0; i < options->export_count; i++) {
-        if (strcmp(options->exports[i].file, "-") == 0)
-            return options->exports[i].format;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(requests[i].file, "-") == 0)
+            return requests[i].format;
     }
     return NULL;
 }

@@ -17,11 +17,13 @@ char *fb_folder_link_latest(const char *folder);
 
 /* Writes every document of --export that goes to a file. Devices and pipes are only opened until
  * `last`: they cannot be rewritten. IO errors name the file. */
-int fb_folder_export(const struct fb_run_options *options, const struct fb_document *document,
-                     bool last, struct fb_error *err) FB_MUST_USE;
+int fb_folder_export(const struct fb_export_request *requests, size_t count,
+                     const struct fb_document *document, bool last,
+                     struct fb_error *err) FB_MUST_USE;
 
 /* The document for stdout, or NULL when none goes there. */
-const struct fb_export *fb_folder_stdout_export(const struct fb_run_options *options);
+const struct fb_export *fb_folder_stdout_export(const struct fb_export_request *requests,
+                                                size_t count);
 
 /* ISO 8601 UTC with seconds, compact ("20260131T120000Z") for names. New string. */
 char *fb_folder_now(bool compact);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LAYOUTS_DEFAULT 3U
 #define LAYOUTS_MAX 64U
@@ -185,8 +186,7 @@ int fb_options_output(struct fb_run_options *o, const char *text, struct fb_erro
     return 0;
 }
 
-/* "text, csv, json, markdown". New string. */
-static char *known_formats(void)
+char *fb_options_formats(void)
 {
     char *known = fb_strdup("");
     for (size_t i = 0; i < fb_export_count; i++) {
@@ -199,14 +199,15 @@ static char *known_formats(void)
 
 static int fail_format(const char *text, struct fb_error *err)
 {
-    char *known = known_formats();
+    char *known = fb_options_formats();
     (void)fb_fail(err, FB_ERROR_INPUT, "--export \"%s\": write FORMAT=FILE; formats: %s", text,
                   known);
     free(known);
     return -1;
 }
 
-int fb_options_export(struct fb_run_options *o, const char *text, struct fb_error *err)
+int fb_options_add_export(struct fb_export_request **requests, size_t *count, const char *text,
+                          struct fb_error *err)
 {
     const char *equals = strchr(text, '=');
     if (equals == NULL || equals == text || equals[1] == '\0')
@@ -216,17 +217,33 @@ int fb_options_export(struct fb_run_options *o, const char *text, struct fb_erro
     free(name);
     if (request.format == NULL)
         return fail_format(text, err);
-    for (size_t i = 0; i < o->export_count; i++) {
-        if (strcmp(o->exports[i].file, request.file) == 0)
+    for (size_t i = 0; i < *count; i++) {
+        if (strcmp((*requests)[i].file, request.file) == 0)
             return fb_fail(err, FB_ERROR_INPUT, "--export: two documents into \"%s\"",
                            request.file);
     }
-    o->exports = fb_realloc(o->exports, o->export_count + 1, sizeof *o->exports);
-    o->exports[o->export_count++] = request;
+    *requests = fb_realloc(*requests, *count + 1, sizeof **requests);
+    (*requests)[(*count)++] = request;
     return 0;
 }
 
-static int set_when(const char *option, const char *text, enum fb_when *out, struct fb_error *err)
+int fb_options_export(struct fb_run_options *o, const char *text, struct fb_error *err)
+{
+    return fb_options_add_export(&o->exports, &o->export_count, text, err);
+}
+
+bool fb_options_want_color(enum fb_when when)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    if (when != FB_WHEN_AUTO)
+        return when == FB_WHEN_ALWAYS;
+    if (no_color != NULL && *no_color != '\0')
+        return false;
+    return isatty(STDOUT_FILENO) && term != NULL && strcmp(term, "dumb") != 0;
+}
+
+int fb_options_when(const char *option, const char *text, enum fb_when *out, struct fb_error *err)
 {
     static const char *const words[] = {"auto", "always", "never", NULL};
     size_t index = 0;
@@ -238,12 +255,12 @@ static int set_when(const char *option, const char *text, enum fb_when *out, str
 
 static int set_progress(struct fb_run_options *o, const char *text, struct fb_error *err)
 {
-    return set_when("--progress", text, &o->progress, err);
+    return fb_options_when("--progress", text, &o->progress, err);
 }
 
 int fb_options_color(struct fb_run_options *o, const char *text, struct fb_error *err)
 {
-    return set_when("--color", text, &o->color, err);
+    return fb_options_when("--color", text, &o->color, err);
 }
 
 static int set_verify(struct fb_run_options *o, const char *text, struct fb_error *err)
@@ -362,7 +379,7 @@ static char *filter_help(int key, const char *text, void *input)
 {
     if (key != KEY_EXPORT)
         return fb_exit_help_filter(key, text, input);
-    char *known = known_formats();
+    char *known = fb_options_formats();
     char *whole = fb_format("%s; FORMAT is one of %s", text, known);
     free(known);
     return whole;

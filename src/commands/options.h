@@ -52,6 +52,14 @@ void fb_options_deinit(struct fb_run_options *options);
 int fb_options_output(struct fb_run_options *o, const char *text, struct fb_error *err) FB_MUST_USE;
 int fb_options_export(struct fb_run_options *o, const char *text, struct fb_error *err) FB_MUST_USE;
 int fb_options_color(struct fb_run_options *o, const char *text, struct fb_error *err) FB_MUST_USE;
+/* What other commands share: one more FORMAT=FILE for --export; the formats' names in one line (new
+ * string); auto, always or never; whether stdout is to be coloured. */
+int fb_options_add_export(struct fb_export_request **requests, size_t *count, const char *text,
+                          struct fb_error *err) FB_MUST_USE;
+char *fb_options_formats(void);
+int fb_options_when(const char *option, const char *text, enum fb_when *out,
+                    struct fb_error *err) FB_MUST_USE;
+bool fb_options_want_color(enum fb_when when);
 
 /* A positive decimal number; INPUT error naming the option. Shared with `check --scale`. */
 int fb_options_scale(const char *text, double *out, struct fb_error *err) FB_MUST_USE;

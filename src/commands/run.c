@@ -158,23 +158,13 @@ static int close_results(struct fb_execution *run, struct fb_error *err)
     return fb_execute_save(run, true, err);
 }
 
-static bool want_color(enum fb_when when)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
-    if (when != FB_WHEN_AUTO)
-        return when == FB_WHEN_ALWAYS;
-    if (no_color != NULL && *no_color != '\0')
-        return false;
-    return isatty(STDOUT_FILENO) && term != NULL && strcmp(term, "dumb") != 0;
-}
-
 /* The table is the document, unless --export gave stdout to another one. */
 void fb_execute_print(const struct fb_execution *run)
 {
-    const struct fb_export *export = fb_folder_stdout_export(run->options);
+    const struct fb_export *export =
+        fb_folder_stdout_export(run->options->exports, run->options->export_count);
     const struct fb_table_options table = {
-        .color = export == NULL && want_color(run->options->color),
+        .color = export == NULL && fb_options_want_color(run->options->color),
         .width = export == NULL ? fb_progress_terminal_width(STDOUT_FILENO) : 0,
     };
     struct fb_buf text;

@@ -1,5 +1,6 @@
 #include "report/export.h"
 
+#include "report/comparison.h"
 #include "report/formats.h"
 #include "report/gates.h"
 #include "report/table.h"
@@ -8,11 +9,12 @@
 
 static void render_text(const struct fb_document *document, struct fb_buf *out)
 {
-    const struct fb_table_options options = {.color = false, .width = 0};
     if (document->comparison) {
-        fb_gates_lines(document->findings, out);
+        const struct fb_comparison_style style = {.all = true};
+        fb_comparison_render(document, &style, out);
         return;
     }
+    const struct fb_table_options options = {.color = false, .width = 0};
     fb_table_render(document->sets[0].result, &options, out);
     fb_gates_render(document->findings, false, out);
 }

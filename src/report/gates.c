@@ -67,16 +67,6 @@ static void add_finding(const struct fb_finding *finding, bool color, struct fb_
     free(lead);
 }
 
-void fb_gates_lines(const struct fb_findings *findings, struct fb_buf *out)
-{
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct fb_finding *finding = &findings->items[i];
-        char *lead = fb_format("%-12s  ", fb_judgement_name(finding->judgement));
-        add_clean(lead, finding->message != NULL ? finding->message : "", out);
-        free(lead);
-    }
-}
-
 void fb_gates_render(const struct fb_findings *findings, bool color, struct fb_buf *out)
 {
     if (findings->count == 0)

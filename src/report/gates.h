@@ -8,8 +8,6 @@
 /* How many limits are kept; each that is not with where, when and what to do next; each that could
  * not be judged. Nothing where there are no findings. */
 void fb_gates_render(const struct fb_findings *findings, bool color, struct fb_buf *out);
-/* A line a finding, for a comparison. */
-void fb_gates_lines(const struct fb_findings *findings, struct fb_buf *out);
 /* A run's as a GitHub section, and a comparison's: how many of each verdict, then what gates. */
 void fb_gates_markdown(const struct fb_findings *findings, struct fb_buf *out);
 void fb_gates_markdown_comparison(const struct fb_findings *findings, struct fb_buf *out);

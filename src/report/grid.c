@@ -174,13 +174,16 @@ static void add_titles(const struct fb_grid *grid, const struct layout *layout, 
                        bool color, struct fb_buf *out)
 {
     size_t pending = 0;
-    for (size_t column = 0; column < grid->column_count; column++) {
+    bool any = units; /* a first line without a word is left out */
+    for (size_t column = 0; column < grid->column_count; column++)
+        any |= layout->shown[column] && grid->columns[column].title[0] != '\0';
+    for (size_t column = 0; any && column < grid->column_count; column++) {
         const struct fb_grid_column *head = &grid->columns[column];
         if (layout->shown[column])
             add_cell(out, units ? head->unit : head->title, layout->widths[column], head->left,
                      color ? BOLD : "", &pending);
     }
-    fb_buf_adds(out, "\n");
+    fb_buf_adds(out, any ? "\n" : "");
 }
 
 /* Cuts at the terminal's edge: a wrapped message would break the table's shape. */

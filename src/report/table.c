@@ -2,10 +2,10 @@
 
 #include "report/block.h"
 #include "report/origin.h"
+#include "report/prose.h"
 #include "report/ranking.h"
 #include "report/verdict.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -29,48 +29,6 @@ static void add_heading(const struct fb_result *result, const struct fb_group *g
     fb_buf_adds(out, "\n\n");
 }
 
-/* Bytes of text that fill at most `width` columns. */
-static size_t bytes_of_width(const char *text, size_t length, unsigned width)
-{
-    size_t at = 0;
-    for (unsigned columns = 0; at < length; at++)
-        if (((unsigned char)text[at] & 0xC0U) != 0x80U && columns++ == width)
-            break;
-    return at;
-}
-
-/* One line, broken at spaces; a word longer than the terminal stays whole. */
-static void add_wrapped(const char *line, size_t length, unsigned width, struct fb_buf *out)
-{
-    for (;;) {
-        size_t fits = bytes_of_width(line, length, width);
-        size_t cut = fits;
-        while (fits < length && cut > 0 && line[cut] != ' ')
-            cut--;
-        if (fits < length && cut == 0)
-            cut = (size_t)(strchrnul(line + fits, ' ') - line);
-        if (fits >= length || cut >= length)
-            break;
-        fb_buf_add(out, line, cut);
-        fb_buf_adds(out, "\n");
-        line += cut + 1;
-        length -= cut + 1;
-    }
-    fb_buf_add(out, line, length);
-    fb_buf_adds(out, "\n");
-}
-
-/* Prose is broken at the terminal's width; indented lines are commands to paste and stay whole. */
-static void add_prose(const char *text, unsigned width, struct fb_buf *out)
-{
-    while (*text != '\0') {
-        size_t length = strcspn(text, "\n");
-        bool command = text[0] == ' ';
-        add_wrapped(text, length, width == 0 || command ? UINT_MAX : width, out);
-        text += length + (text[length] == '\n');
-    }
-}
-
 /* What a sweep is run for comes last. */
 static void add_ranking(const struct fb_group *group, const struct fb_verdict_style *style,
                         const struct fb_table_options *options, struct fb_buf *out)
@@ -84,7 +42,7 @@ static void add_ranking(const struct fb_group *group, const struct fb_verdict_st
     fb_buf_init(&prose, PROSE_MAX);
     fb_buf_adds(&prose, "\n");
     fb_ranking_sentences(group, style, &prose);
-    add_prose(prose.text, options->width, out);
+    fb_prose_add(prose.text, options->width, out);
     fb_buf_deinit(&prose);
 }
 
@@ -100,7 +58,7 @@ static void add_block(const struct fb_result *result, const struct fb_group *gro
     fb_buf_init(&prose, PROSE_MAX);
     add_heading(result, group, &prose);
     add_title(group, options->color, out);
-    add_prose(prose.text, options->width, out);
+    fb_prose_add(prose.text, options->width, out);
     fb_grid_render(&grid, options->width, options->color, out);
     fb_buf_deinit(&prose);
     fb_buf_init(&prose, PROSE_MAX);
@@ -108,7 +66,7 @@ static void add_block(const struct fb_result *result, const struct fb_group *gro
     fb_block_notes(group, &result->host, &notes, "", &prose);
     fb_buf_adds(&prose, "\n");
     fb_verdict_render(group, &style, &prose);
-    add_prose(prose.text, options->width, out);
+    fb_prose_add(prose.text, options->width, out);
     fb_buf_deinit(&prose);
     fb_grid_deinit(&grid);
     if (ranked)
@@ -123,7 +81,7 @@ static void add_origin(const struct fb_result *result, const struct fb_table_opt
     fb_origin_line(result, &prose);
     if (prose.length > 0 && out->length > 0)
         fb_buf_adds(out, "\n");
-    add_prose(prose.text, options->width, out);
+    fb_prose_add(prose.text, options->width, out);
     fb_buf_deinit(&prose);
 }
 

@@ -98,15 +98,15 @@ valid() { # FORMAT FILE
 
 @test "the exit codes of --help, of every command's help and of docs/cli.md are the same" {
     local expected='0	done
-2	bad command line or workload
+2	bad command line or workload, or results that cannot be compared
 3	could not work (a file, memory, a process)
 128+n	ended by signal n; what was measured is kept
-4	nothing to run
+4	nothing to run or compare
 5	incomplete: a cell crashed, timed out …, or a shard is missing
-1	a gate failed: over a limit, or worse than the base'
+1	a gate failed: over a limit, or worse than the base, or missing'
     codes() { sed -n '/^Exit codes:/,$s/^  \([0-9+n]*\)  *\(.*\)/\1\t\2/p'; }
     assert_equal "$("$FRAGBENCH" --help | codes)" "$expected"
-    for command in run merge check list doctor; do
+    for command in run compare merge check list doctor; do
         assert_equal "$("$FRAGBENCH" "$command" --help | codes)" "$expected"
     done
     # The table of the docs: the same words first, then what else there is to say.

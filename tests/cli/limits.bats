@@ -108,3 +108,13 @@ quick() {
     quick -L most=100 limited.yaml
     assert_status 0
 }
+
+@test "compare holds the new results to their limits" {
+    limited '{ratio_peak: 1.0001}'
+    quick limited.yaml
+    assert_status 1
+    run --separate-stderr "$FRAGBENCH" compare out out
+    assert_status 1
+    assert_contains "$output" "over its limit of 1"
+    assert_contains "$output" "gate: failed (1 over-limit)"
+}

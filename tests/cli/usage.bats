@@ -27,13 +27,13 @@ load common
 @test "--help lists every command and the exit codes" {
     run --separate-stderr "$FRAGBENCH" --help
     assert_status 0
-    for word in run check list doctor "Exit codes:" "128+n"; do
+    for word in run compare check list doctor "Exit codes:" "128+n"; do
         assert_contains "$output" "$word"
     done
 }
 
 @test "every command has --help with the exit codes" {
-    for command in run check list doctor; do
+    for command in run compare check list doctor; do
         run --separate-stderr "$FRAGBENCH" "$command" --help
         assert_status 0
         assert_contains "$output" "fragbench $command"

@@ -1,0 +1,204 @@
+#include "metrics/compare.h"
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "commands/commands.h"
+#include "commands/compare_options.h"
+#include "commands/exit_code.h"
+#include "commands/folder.h"
+#include "commands/message.h"
+#include "commands/progress.h"
+#include "metrics/explain.h"
+#include "metrics/limits.h"
+#include "report/comparison.h"
+#include "result/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEXT_CAP_BYTES ((size_t)1 << 28)
+
+struct work {
+    struct fb_compare_request request;
+    struct fb_result *results;     /* one a source */
+    struct fb_compare_set *sets;   /* labels and results */
+    struct fb_document_set *shown; /* with the folders */
+    struct fb_comparison comparison;
+};
+
+static int read_sets(struct work *work, struct fb_error *err)
+{
+    size_t count = work->request.source_count;
+    work->results = fb_alloc(count, sizeof *work->results);
+    work->sets = fb_alloc(count, sizeof *work->sets);
+    work->shown = fb_alloc(count, sizeof *work->shown);
+    for (size_t i = 0; i < count; i++) {
+        const struct fb_compare_source *source = &work->request.sources[i];
+        if (fb_store_read_result(source->folder, &work->results[i], err) != 0)
+            return -1;
+        work->sets[i] = (struct fb_compare_set){source->label, &work->results[i]};
+        work->shown[i] = (struct fb_document_set){source->label, source->folder, &work->results[i]};
+    }
+    return 0;
+}
+
+/* A base that is asked for by name must be there. */
+static int check_base(const struct work *work, struct fb_error *err)
+{
+    const char *base = work->request.rules.pairing.base;
+    const struct fb_result *result = &work->results[0];
+    if (base == NULL)
+        return 0;
+    for (size_t i = 0; i < result->cell_count; i++)
+        if (fb_matchup_is_base(&result->cells[i], base))
+            return 0;
+    return fb_fail(err, FB_ERROR_INPUT,
+                   "--base \"%s\": no contender of that name in %s, and no cell of that VAR=VALUE; "
+                   "its cells: `jq -r .cells[].id %s/result.json'",
+                   base, work->request.sources[0].folder, work->request.sources[0].folder);
+}
+
+/* The folder of a result that was named as its result.json. New string. */
+static char *folder_of(const char *path)
+{
+    struct stat info;
+    const char *slash = strrchr(path, '/');
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return fb_strdup(path);
+    return slash == NULL ? fb_strdup(".") : fb_format("%.*s", (int)(slash - path), path);
+}
+
+/* The curve that tells when a peak was. A result that was copied without its curves is as good
+ * but for that. */
+static void read_curve(const struct work *work, const struct fb_finding *finding)
+{
+    if (finding->cell == NULL || !fb_explain_wanted(finding))
+        return;
+    struct fb_repetition *run = fb_explain_run(finding->cell, finding->metric);
+    if (run == NULL || run->series_file == NULL || run->series.count > 0)
+        return;
+    struct fb_error missing = {0};
+    struct fb_series series = {0};
+    char *folder = folder_of(work->shown[finding->set].folder);
+    if (fb_store_read_series(folder, run, &series, &missing) == 0)
+        run->series = series;
+    free(folder);
+}
+
+static void explain(struct work *work)
+{
+    struct fb_findings *findings = &work->comparison.findings;
+    for (size_t i = 0; i < findings->count; i++) {
+        read_curve(work, &findings->items[i]);
+        fb_explain(&findings->items[i]);
+    }
+}
+
+/* What is over a limit of its workload in the sets that are judged. Cells that failed have been
+ * said by the comparison. */
+static void judge_limits(struct work *work)
+{
+    size_t count = work->request.source_count;
+    for (size_t set = count > 1 ? 1 : 0; set < count; set++) {
+        struct fb_findings limits = {0};
+        fb_limits_judge(&work->results[set], &limits);
+        for (size_t i = 0; i < limits.count; i++) {
+            struct fb_finding *found = &limits.items[i];
+            if (found->judgement != FB_JUDGED_OVER_LIMIT)
+                continue;
+            struct fb_finding *finding = fb_findings_add(&work->comparison.findings);
+            *finding = *found;
+            finding->set = set;
+            found->message = found->where = found->next = NULL; /* taken */
+        }
+        fb_findings_deinit(&limits);
+    }
+}
+
+static void print_document(const struct work *work, const struct fb_document *document)
+{
+    const struct fb_compare_request *request = &work->request;
+    const struct fb_export *other =
+        fb_folder_stdout_export(request->exports, request->export_count);
+    const struct fb_export *format = other != NULL ? other : request->format;
+    struct fb_buf text;
+    fb_buf_init(&text, TEXT_CAP_BYTES);
+    if (strcmp(format->name, "text") == 0) {
+        const struct fb_comparison_style style = {
+            .color = fb_options_want_color(request->color),
+            .width = fb_progress_terminal_width(STDOUT_FILENO),
+            .all = request->all,
+        };
+        fb_comparison_render(document, &style, &text);
+    } else {
+        format->render(document, &text);
+    }
+    (void)fwrite(text.text, 1, text.length, stdout);
+    fb_buf_deinit(&text);
+}
+
+/* Refused pairs are a matter of the command line: exit 2, though the rest was judged. */
+static unsigned happened(const struct work *work, struct fb_error *err)
+{
+    const struct fb_findings *findings = &work->comparison.findings;
+    unsigned bits = work->comparison.refused > 0 ? FB_HAPPENED_BAD_INPUT : 0;
+    bool nothing = work->comparison.judged == 0;
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct fb_finding *finding = &findings->items[i];
+        nothing &= finding->cell == NULL || finding->base == NULL ||
+                   finding->judgement == FB_JUDGED_SKIPPED;
+        if (finding->gates)
+            bits |=
+                finding->judgement == FB_JUDGED_FAILED ? FB_HAPPENED_INCOMPLETE : FB_HAPPENED_GATE;
+    }
+    if (nothing && work->comparison.refused == 0)
+        (void)fb_fail(err, FB_ERROR_NOTHING,
+                      "nothing to compare: no cell has figures on both sides; cells are paired by "
+                      "workload, contender and varied parameters (--by says what may differ)");
+    return bits;
+}
+
+static unsigned compare(struct work *work, struct fb_error *err)
+{
+    if (read_sets(work, err) != 0 || check_base(work, err) != 0)
+        return 0;
+    fb_compare(work->sets, work->request.source_count, &work->request.rules, &work->comparison);
+    explain(work);
+    judge_limits(work);
+    const struct fb_document document = {work->shown, work->request.source_count, true,
+                                         &work->comparison.findings};
+    print_document(work, &document);
+    if (work->comparison.refusals != NULL)
+        fb_message_text(work->comparison.refusals);
+    if (fb_folder_export(work->request.exports, work->request.export_count, &document, true, err) !=
+        0)
+        return happened(work, NULL);
+    return happened(work, err);
+}
+
+static void work_deinit(struct work *work)
+{
+    fb_comparison_deinit(&work->comparison);
+    for (size_t i = 0; work->results != NULL && i < work->request.source_count; i++)
+        fb_result_deinit(&work->results[i]);
+    free(work->results);
+    free(work->sets);
+    free(work->shown);
+    fb_compare_options_deinit(&work->request);
+}
+
+int cmd_compare(int argc, char **argv)
+{
+    struct work work = {0};
+    struct fb_error err = {0};
+    fb_compare_options_parse(argc, argv, &work.request);
+    unsigned bits = compare(&work, &err);
+    if (err.kind != FB_ERROR_NONE)
+        fb_message_error(&err);
+    bits |= fb_exit_of_error(&err);
+    work_deinit(&work);
+    return fb_exit_code(bits, 0);
+}
