@@ -14,7 +14,8 @@ static const struct exit_row {
     const char *help;
 } rows[] = {
     {0, 0, "0", "done"},
-    {FB_HAPPENED_BAD_INPUT, 2, "2", "bad command line or workload, or results that cannot be compared"},
+    {FB_HAPPENED_BAD_INPUT, 2, "2",
+     "bad command line or workload; results that cannot be compared"},
     {FB_HAPPENED_IO, 3, "3", "could not work (a file, memory, a process)"},
     {FB_HAPPENED_SIGNAL, 128, "128+n", "ended by signal n; what was measured is kept"},
     {FB_HAPPENED_NOTHING, 4, "4", "nothing to run or compare"},

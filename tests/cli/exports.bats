@@ -103,7 +103,7 @@ valid() { # FORMAT FILE
 128+n	ended by signal n; what was measured is kept
 4	nothing to run or compare
 5	incomplete: a cell crashed, timed out …, or a shard is missing
-1	a gate failed: over a limit, or worse than the base, or missing'
+1	a gate failed: over a limit, worse than the base, or missing'
     codes() { sed -n '/^Exit codes:/,$s/^  \([0-9+n]*\)  *\(.*\)/\1\t\2/p'; }
     assert_equal "$("$FRAGBENCH" --help | codes)" "$expected"
     for command in run compare merge check list doctor; do

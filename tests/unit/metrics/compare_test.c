@@ -332,6 +332,18 @@ static void contenders_of_two_sets_pair_when_there_is_no_doubt(void **state)
     assert_ptr_equal(sets_finding(&out, M(RATIO_PEAK))->base, &base.cells[1]);
 }
 
+static void contenders_pair_with_their_namesakes_first(void **state)
+{
+    (void)state;
+    (void)sets_add(&base, "ptmalloc2", 3);
+    (void)sets_add(&base, "jemalloc", 3);
+    sets_value(sets_add(&new, "jemalloc", 3), M(KEPT_BYTES), 20);
+    options.pairing.by = FB_MATCH_BIT(FB_MATCH_ALLOCATOR);
+    compare();
+    assert_int_equal(out.refused, 0);
+    assert_ptr_equal(sets_finding(&out, M(KEPT_BYTES))->base, &base.cells[1]);
+}
+
 static void parameters_of_one_set_are_compared(void **state)
 {
     (void)state;
@@ -394,6 +406,7 @@ int main(void)
         CASE(other_layouts_make_a_cell_inexact),
         CASE(cells_of_one_set_stand_against_the_first),
         CASE(contenders_of_two_sets_pair_when_there_is_no_doubt),
+        CASE(contenders_pair_with_their_namesakes_first),
         CASE(parameters_of_one_set_are_compared),
         CASE(explanations_name_phase_and_time),
     };

@@ -217,15 +217,6 @@ static void comparison_markdown_begins_with_the_verdict(void **state)
     free(text);
 }
 
-static void comparison_text_has_a_line_a_finding(void **state)
-{
-    (void)state;
-    char *text = comparison_as("text");
-    assert_int_equal(count(text, "\n"), 2 * FB_JUDGEMENT_COUNT);
-    assert_says(text, "over-limit    kv-cache-growth, ptmalloc2: over-limit, metric 14\n");
-    free(text);
-}
-
 static void run_documents_end_with_their_limits(void **state)
 {
     (void)state;
@@ -251,7 +242,6 @@ int main(void)
         cmocka_unit_test(comparison_csv_has_a_row_a_finding),
         cmocka_unit_test(comparison_json_counts_and_passes_judgement),
         cmocka_unit_test(comparison_markdown_begins_with_the_verdict),
-        cmocka_unit_test(comparison_text_has_a_line_a_finding),
         cmocka_unit_test(run_documents_end_with_their_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
