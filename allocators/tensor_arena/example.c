@@ -62,7 +62,7 @@ int main(void)
     refused += forward(weights, SIZE_MAX / HIDDEN) < 0; /* overflows: refused, not wrong */
     printf("%d passes; refused: %d, used afterwards: %s\n", PASSES, refused,
            counter(0) == before ? "as before" : "more than before");
-    fragbench_tensor_arena_purge();
+    fragbench_purge();
     free(weights);
     return 0;
 }

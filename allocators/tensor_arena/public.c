@@ -81,7 +81,7 @@ FBA_EXPORT void *fragbench_tensor_alloc(size_t count, size_t size)
     return fragbench_scope_alloc(total, ALIGN);
 }
 
-FBA_EXPORT void fragbench_tensor_arena_purge(void)
+FBA_EXPORT void fragbench_purge(void)
 {
     if (!atomic_load_explicit(&ta_arena.ready, memory_order_acquire))
         return;

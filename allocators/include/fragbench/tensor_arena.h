@@ -2,7 +2,8 @@
  *
  * With libfragbench-tensor-arena.so linked or preloaded, malloc and its family are tensor-arena's.
  * These functions are for programs that know more: which tensors belong to one pass, and when
- * memory should go back. Scopes are fragbench/scope.h's, counters fragbench/stats.h's.
+ * memory should go back. Scopes are fragbench/scope.h's, counters fragbench/stats.h's, and
+ * fragbench/purge.h's call gives memory back at once.
  *
  *     fragbench_scope_begin();
  *     float *scores = fragbench_tensor_alloc(heads * length, sizeof *scores);
@@ -14,6 +15,7 @@
 #ifndef FRAGBENCH_TENSOR_ARENA_H
 #define FRAGBENCH_TENSOR_ARENA_H
 
+#include "fragbench/purge.h"
 #include "fragbench/scope.h"
 #include "fragbench/stats.h"
 
@@ -27,10 +29,6 @@ extern "C" {
  * zeroed. NULL with errno ENOMEM when count × size overflows or memory is refused; nothing has
  * changed then. Without an open scope it is as malloc's, to be freed. */
 void *fragbench_tensor_alloc(size_t count, size_t size);
-
-/* Gives all free memory back to the kernel, the calling thread's cache included. For the moment
- * when a service knows that it will rest; otherwise the allocator finds out by itself. */
-void fragbench_tensor_arena_purge(void);
 
 /* One arena of fixed capacity for several threads: fork-join passes over one set of activations. */
 struct fragbench_ring;

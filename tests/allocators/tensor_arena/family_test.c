@@ -101,7 +101,7 @@ static void too_much_is_refused(void **state)
 static void everything_comes_back(void **state)
 {
     (void)state;
-    fragbench_tensor_arena_purge();
+    fragbench_purge();
     assert_int_equal(rig_stat("used_bytes"), 0);
     assert_int_equal(rig_stat("cached_bytes"), 0);
     assert_int_equal(rig_stat("direct_bytes"), 0);

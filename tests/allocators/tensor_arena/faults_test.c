@@ -78,7 +78,7 @@ static unsigned work_with(unsigned pass, unsigned fail)
         change(&shelf, i);
     one_pass();
     clear(&shelf);
-    fragbench_tensor_arena_purge();
+    fragbench_purge();
     unsigned failed = rig.failed;
     rig_arm(0, 0);
     fba_open();

@@ -97,7 +97,7 @@ static void nothing_is_stranded_by_exits(void **state)
     for (int generation = 0; generation < 3; generation++)
         run_all(work);
     clear_desk();
-    fragbench_tensor_arena_purge();
+    fragbench_purge();
     assert_int_equal(rig_stat("used_bytes"), 0);
     assert_int_equal(rig_stat("slabs"), 0);
     assert_true(ta_caches_count() <= 1);
@@ -124,7 +124,7 @@ static void calls_of_a_dying_thread_are_served(void **state)
     (void)state;
     assert_int_equal(pthread_key_create(&late_key, allocate_late), 0);
     run_all(die_late);
-    fragbench_tensor_arena_purge();
+    fragbench_purge();
     assert_int_equal(rig_stat("used_bytes"), 0);
     (void)pthread_key_delete(late_key);
 }
