@@ -9,7 +9,8 @@ enum {
     LEAST_BUDGET_BYTES = 128 << 10,
     MOST_BUDGET_BYTES = 2 << 20,
     HEAP_SHARE = 64,
-    STEAL_EVERY = 16, /* misses: a limit moves slowly, since moving it empties a list */
+    PAGES_A_CACHE = 8, /* of address space: as many threads may have one */
+    STEAL_EVERY = 16,  /* misses: a limit moves slowly, since moving it empties a list */
 };
 
 __thread struct ta_cache *ta_cache_mine;
@@ -31,7 +32,10 @@ int ta_caches_open(void)
     if (!caches.keyed && pthread_key_create(&caches.key, leave) != 0)
         return -1;
     caches.keyed = true;
-    return ta_table_open(&caches.table, sizeof(struct ta_cache), TA_INDEX_LIMIT >> 4);
+    uint64_t pages = ta_region.bytes >> TA_PAGE_SHIFT;
+    uint32_t most = TA_INDEX_LIMIT >> 4;
+    uint32_t limit = pages / PAGES_A_CACHE < most ? (uint32_t)(pages / PAGES_A_CACHE) : most;
+    return ta_table_open(&caches.table, sizeof(struct ta_cache), limit);
 }
 
 static struct ta_cache *cache_at(uint32_t index)

@@ -11,8 +11,9 @@ static struct ta_heap *const heap = &ta_heap;
 
 int ta_heap_open(void)
 {
-    size_t huge_pages = ta_region.bytes >> TA_PAGE_SHIFT;
-    heap->advised = ta_os->map(huge_pages / TA_HUGE_PAGES);
+    size_t pages = ta_region.bytes >> TA_PAGE_SHIFT;
+    if (heap->advised == NULL)
+        heap->advised = ta_os->map(pages / TA_HUGE_PAGES);
     if (heap->advised == NULL)
         return -1;
     return ta_table_open(&heap->runs, sizeof(struct ta_run), TA_INDEX_LIMIT);
@@ -260,6 +261,8 @@ uint32_t ta_heap_take(enum ta_area_id area, uint32_t pages, uint32_t align_pages
     ta_lock(&heap->lock);
     ta_policy_tick(&heap->policy, ta_os->now_ns());
     uint32_t index = obtain(area, pages, align_pages, &fresh);
+    if (index == 0) /* what belongs apart shares what is left */
+        index = obtain(TA_AREAS - 1 - area, pages, align_pages, &fresh);
     if (index != 0)
         ta_policy_take(&heap->policy, pages, fresh);
     leave();

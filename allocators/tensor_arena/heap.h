@@ -59,8 +59,8 @@ static inline struct ta_run *ta_run_at(uint32_t index)
     return (struct ta_run *)(void *)ta_heap.runs.base + index;
 }
 
-/* A run of so many pages, aligned to align_pages (a power of two up to
- * TA_HUGE_PAGES, which the region itself is aligned to). *zeroed: all its
+/* A run of so many pages, aligned to align_pages (a power of two up to TA_HUGE_PAGES, which the
+ * region itself is aligned to), in that area, or in the other when it is full. *zeroed: all its
  * pages are fresh. 0 when there is no memory. */
 uint32_t ta_heap_take(enum ta_area_id area, uint32_t pages, uint32_t align_pages, bool *zeroed);
 void ta_heap_give(uint32_t index);

@@ -5,12 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Address space in multiples of the machine's memory: holes between blocks cost only that. */
-enum { MEMORY_FACTOR = 8, ADDRESS_SHARE = 4 };
+/* Address space in multiples of the machine's memory: holes between blocks cost only that. Where
+ * the process may not have so much, half of what it may: tables, stacks and files need some. */
+enum { MEMORY_FACTOR = 8, ADDRESS_SHARE = 2 };
 
 #define COMMIT_PAGES UINT32_C(8192) /* 32 MiB: one mprotect for so much growth */
 #define TABLE_STEP ((size_t)64 << 10)
-#define LEAST_BYTES ((size_t)64 << 20)
+#define LEAST_BYTES ((size_t)16 << 20)
 #define MOST_BYTES ((size_t)1 << 43) /* page numbers stay below 2^31 */
 
 struct ta_region ta_region;
@@ -19,10 +20,10 @@ static size_t wanted_bytes(void)
 {
     uint64_t wanted = ta_os_memory_bytes() * MEMORY_FACTOR;
     uint64_t share = ta_os_address_bytes() / ADDRESS_SHARE;
-    size_t bytes = LEAST_BYTES;
-    while (bytes < MOST_BYTES && bytes < wanted && bytes * 2 <= share)
-        bytes *= 2;
-    return bytes;
+    uint64_t bytes = wanted < share ? wanted : share;
+    if (bytes > MOST_BYTES)
+        return MOST_BYTES;
+    return bytes > LEAST_BYTES ? bytes : LEAST_BYTES;
 }
 
 static char *align_to_huge(char *start)
@@ -46,7 +47,8 @@ static void lay_out(struct ta_region *region)
 int ta_region_open(void)
 {
     size_t huge = (size_t)TA_HUGE_PAGES << TA_PAGE_SHIFT;
-    for (size_t bytes = wanted_bytes(); bytes >= LEAST_BYTES; bytes /= 2) {
+    for (size_t wanted = wanted_bytes(); wanted >= LEAST_BYTES; wanted /= 2) {
+        size_t bytes = wanted / (2 * huge) * (2 * huge); /* two areas of whole huge pages */
         size_t map_bytes = (bytes >> TA_PAGE_SHIFT) * sizeof(uint32_t);
         char *start = ta_os->reserve(bytes + huge + map_bytes);
         if (start == NULL)
@@ -61,12 +63,17 @@ int ta_region_open(void)
     return -1;
 }
 
+static size_t to_steps(size_t bytes)
+{
+    return (bytes + TABLE_STEP - 1) / TABLE_STEP * TABLE_STEP;
+}
+
 /* The words of an area begin at the page of memory that holds its first one. */
 static int commit_map(enum ta_area_id id, uint32_t end)
 {
     const struct ta_area *area = &ta_region.areas[id];
     size_t begin_bytes = (size_t)area->begin * sizeof(uint32_t) / TABLE_STEP * TABLE_STEP;
-    size_t end_bytes = ((size_t)end * sizeof(uint32_t) + TABLE_STEP - 1) / TABLE_STEP * TABLE_STEP;
+    size_t end_bytes = to_steps((size_t)end * sizeof(uint32_t));
     size_t limit_bytes = (size_t)area->end * sizeof(uint32_t);
     if (end_bytes > limit_bytes)
         end_bytes = limit_bytes;
@@ -100,9 +107,15 @@ int ta_region_commit(enum ta_area_id id, uint32_t end)
     return 0;
 }
 
+/* No more elements than the region has pages: where address space is short, tables are, too. */
 int ta_table_open(struct ta_table *table, size_t element_bytes, uint32_t limit)
 {
-    char *base = ta_os->reserve(element_bytes * limit);
+    size_t pages = ta_region.bytes >> TA_PAGE_SHIFT;
+    if (table->base != NULL)
+        return 0;
+    if (limit > pages)
+        limit = (uint32_t)pages;
+    char *base = ta_os->reserve(to_steps(element_bytes * limit));
     if (base == NULL)
         return -1;
     *table = (struct ta_table){.base = base, .element_bytes = element_bytes, .limit = limit};

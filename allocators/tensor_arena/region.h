@@ -89,7 +89,7 @@ static inline void ta_region_mark(uint32_t page, uint32_t word)
     atomic_store_explicit(&ta_region.map[page], word, memory_order_relaxed);
 }
 
-/* Reserves a table; 0 or -1. */
+/* Reserves a table, once, after the region; 0 or -1. */
 int ta_table_open(struct ta_table *table, size_t element_bytes, uint32_t limit);
 /* A new element's number, never 0, content undefined; 0 = no memory. */
 uint32_t ta_table_take(struct ta_table *table);

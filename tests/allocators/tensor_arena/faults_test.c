@@ -133,12 +133,23 @@ static void all_calls_may_fail_from_any_on(void **state)
     assert_int_equal(work_with(1000000, 1), 0);
 }
 
+/* Closes both areas at what they hold, or opens them again. */
+static void close_areas(uint32_t ends[TA_AREAS], bool closed)
+{
+    for (unsigned id = 0; id < TA_AREAS; id++) {
+        struct ta_area *area = &ta_region.areas[id];
+        if (closed)
+            ends[id] = area->end;
+        area->end = closed ? area->frontier : ends[id];
+    }
+}
+
 /* When the region is full, blocks become mappings of their own. */
 static void a_full_region_is_no_end(void **state)
 {
     (void)state;
-    uint32_t end = ta_region.areas[TA_AREA_LARGE].end;
-    ta_region.areas[TA_AREA_LARGE].end = ta_region.areas[TA_AREA_LARGE].frontier;
+    uint32_t ends[TA_AREAS];
+    close_areas(ends, true);
     char *block = fba_allocate(3 * MIB, 4 * MIB);
     assert_non_null(block);
     assert_false(ta_region_holds(block));
@@ -147,8 +158,26 @@ static void a_full_region_is_no_end(void **state)
     block = fba_resize(block, 7 * MIB);
     assert_true(rig_holds(block, 3 * MIB, 1));
     fba_release(block);
-    ta_region.areas[TA_AREA_LARGE].end = end;
+    close_areas(ends, false);
     assert_int_equal(rig_stat("direct_mappings"), 0);
+}
+
+/* Small and large lie apart as long as there is room, not longer. */
+static void a_full_area_takes_from_the_other(void **state)
+{
+    (void)state;
+    uint32_t ends[TA_AREAS];
+    for (unsigned open = 0; open < TA_AREAS; open++) {
+        close_areas(ends, true);
+        ta_region.areas[open].end = ends[open];
+        char *large = fba_allocate(3 * MIB, 16), *small = fba_allocate(40, 16);
+        assert_true(ta_region_holds(large) && ta_region_holds(small));
+        rig_fill(large, 3 * MIB, 1);
+        fba_release(small);
+        assert_true(rig_holds(large, 3 * MIB, 1));
+        fba_release(large);
+        close_areas(ends, false);
+    }
 }
 
 int main(void)
@@ -159,6 +188,7 @@ int main(void)
         cmocka_unit_test(any_call_may_fail_in_use),
         cmocka_unit_test(all_calls_may_fail_from_any_on),
         cmocka_unit_test(a_full_region_is_no_end),
+        cmocka_unit_test(a_full_area_takes_from_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
