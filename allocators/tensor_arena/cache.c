@@ -96,7 +96,8 @@ static void leave(void *cache)
     ta_lock(&caches.lock);
     ta_table_give(&caches.table, ((struct ta_cache *)cache)->index);
     ta_unlock(&caches.lock);
-    atomic_fetch_sub_explicit(&caches.count, 1, memory_order_relaxed);
+    if (atomic_fetch_sub_explicit(&caches.count, 1, memory_order_relaxed) <= 2)
+        ta_heap_exit();
 }
 
 static size_t budget_bytes(void)

@@ -40,29 +40,49 @@ static uint32_t take_excess(uint64_t allowed)
 }
 
 /* Not under the lock, which all page requests wait for: a run that is leaving merges with nobody.
- */
-void ta_heap_trim(bool all)
+ * false: the kernel does not take it. */
+static bool let_go(uint32_t index)
 {
-    uint64_t patience = all ? 0 : ta_policy_patience(&heap->policy);
-    if (heap->policy.dirty <= ta_policy_allowed(&heap->policy) + patience && !all)
+    struct ta_run *run = ta_run_at(index);
+    char *start = ta_region_address(run->first);
+    ta_unlock(&heap->lock);
+    bool gone = ta_os->purge(start, (size_t)run->pages << TA_PAGE_SHIFT) == 0;
+    ta_lock(&heap->lock);
+    run->state = gone ? TA_RUN_CLEAN : TA_RUN_DIRTY;
+    if (!gone) {
+        ta_policy_spill(&heap->policy, run->pages);
+        heap->stuck = true;
+    }
+    ta_run_settle(index);
+    return gone;
+}
+
+static uint64_t allowed_for(enum ta_trim why)
+{
+    if (why == TA_TRIM_ALL)
+        return 0;
+    return why == TA_TRIM_EXIT ? ta_policy_exit(&heap->policy) : ta_policy_allowed(&heap->policy);
+}
+
+void ta_heap_trim(enum ta_trim why)
+{
+    uint64_t patience = why == TA_TRIM_EXCESS ? ta_policy_patience(&heap->policy) : 0;
+    uint64_t allowed = allowed_for(why);
+    if (heap->policy.dirty <= allowed + patience)
         return;
     for (;;) {
-        uint32_t index = take_excess(all ? 0 : ta_policy_allowed(&heap->policy));
+        uint32_t index = take_excess(allowed);
         if (index == 0)
             return;
-        struct ta_run *run = ta_run_at(index);
-        uint32_t pages = run->pages;
-        char *start = ta_region_address(run->first);
-        ta_policy_purge(&heap->policy, pages);
-        ta_unlock(&heap->lock);
-        bool gone = ta_os->purge(start, (size_t)pages << TA_PAGE_SHIFT) == 0;
-        ta_lock(&heap->lock);
-        run->state = gone ? TA_RUN_CLEAN : TA_RUN_DIRTY;
-        if (!gone) {
-            ta_policy_spill(&heap->policy, pages);
-            heap->stuck = true;
-        }
-        ta_run_settle(index);
+        uint32_t pages = ta_run_at(index)->pages;
+        if (why == TA_TRIM_EXIT)
+            ta_policy_part(&heap->policy, pages);
+        else
+            ta_policy_purge(&heap->policy, pages);
+        if (!let_go(index))
+            return;
+        if (why == TA_TRIM_EXCESS) /* others went on meanwhile */
+            allowed = ta_policy_allowed(&heap->policy);
     }
 }
 

@@ -22,7 +22,7 @@ int ta_heap_open(void)
 /* Everyone who changed the policy's numbers ends with this. */
 static void leave(void)
 {
-    ta_heap_trim(false);
+    ta_heap_trim(TA_TRIM_EXCESS);
     atomic_store_explicit(&heap->used_pages, heap->policy.used, memory_order_relaxed);
     ta_unlock(&heap->lock);
 }
@@ -261,8 +261,8 @@ uint32_t ta_heap_take(enum ta_area_id area, uint32_t pages, uint32_t align_pages
     ta_lock(&heap->lock);
     ta_policy_tick(&heap->policy, ta_os->now_ns());
     uint32_t index = obtain(area, pages, align_pages, &fresh);
-    if (index == 0) /* what belongs apart shares what is left */
-        index = obtain(TA_AREAS - 1 - area, pages, align_pages, &fresh);
+    for (unsigned i = 1; i < TA_AREAS && index == 0; i++) /* lying apart is worth no refusal */
+        index = obtain((area + i) % TA_AREAS, pages, align_pages, &fresh);
     if (index != 0)
         ta_policy_take(&heap->policy, pages, fresh);
     leave();
@@ -328,6 +328,14 @@ void ta_heap_purge(void)
 {
     ta_lock(&heap->lock);
     heap->stuck = false;
-    ta_heap_trim(true);
+    ta_heap_trim(TA_TRIM_ALL);
+    ta_unlock(&heap->lock);
+}
+
+void ta_heap_exit(void)
+{
+    ta_lock(&heap->lock);
+    ta_policy_tick(&heap->policy, ta_os->now_ns());
+    ta_heap_trim(TA_TRIM_EXIT);
     ta_unlock(&heap->lock);
 }

@@ -60,7 +60,7 @@ static inline struct ta_run *ta_run_at(uint32_t index)
 }
 
 /* A run of so many pages, aligned to align_pages (a power of two up to TA_HUGE_PAGES, which the
- * region itself is aligned to), in that area, or in the other when it is full. *zeroed: all its
+ * region itself is aligned to), in that area, or in another when it is full. *zeroed: all its
  * pages are fresh. 0 when there is no memory. */
 uint32_t ta_heap_take(enum ta_area_id area, uint32_t pages, uint32_t align_pages, bool *zeroed);
 void ta_heap_give(uint32_t index);
@@ -68,6 +68,8 @@ void ta_heap_give(uint32_t index);
 int ta_heap_resize(uint32_t index, uint32_t pages);
 /* Gives back all dirty pages, whatever the policy. */
 void ta_heap_purge(void);
+/* The last thread but one has gone. */
+void ta_heap_exit(void);
 
 /* treap.c: one tree by (pages, first). */
 void ta_treap_insert(uint32_t *root, uint32_t run);

@@ -1,10 +1,10 @@
 #include "tensor_arena/policy.h"
 
 enum {
-    PEAK_SLACK_SHIFT = 6,  /* 1/64 over the peak */
-    MOST_SLACK_SHARE = 12, /* learnt: up to 1/12 more */
-    SLACK_PRICE = 8,       /* pages faulted in again for one page of slack */
-    FLOOR_SHIFT = 8,       /* 1/256 of what is used stays, so that a boundary does not flutter */
+    PEAK_SLACK_SHIFT = 6, /* 1/64 over the peak */
+    MOST_SLACK_64THS = 6, /* learnt: up to so much more */
+    SLACK_PRICE = 8,      /* pages faulted in again for one page of slack */
+    FLOOR_SHIFT = 8,      /* 1/256 of what is used stays, so that a boundary does not flutter */
     FLOOR_PAGES = 4,
     HUGE_PAGES = 512,
     MOST_PATIENCE = 256, /* 1 MiB */
@@ -64,6 +64,9 @@ void ta_policy_tick(struct ta_policy *policy, uint64_t now_ns)
     policy->regretted = 0;
     policy->deeply = 0;
     policy->purged = 0;
+    policy->parting = 0;
+    policy->missed = 0;
+    policy->distrusted = false;
     policy->pauses++;
 }
 
@@ -78,9 +81,13 @@ void ta_policy_take(struct ta_policy *policy, uint64_t taken, uint64_t fresh)
     policy->crest = most(policy->crest, policy->used);
     uint64_t exchange = least(fresh, policy->exchanged);
     policy->exchanged -= exchange;
-    policy->slack = least(policy->slack + exchange, policy->high * SLACK_PRICE / MOST_SLACK_SHARE);
+    policy->slack =
+        least(policy->slack + exchange, policy->high * SLACK_PRICE * MOST_SLACK_64THS / 64);
     uint64_t regret = least(fresh - exchange, policy->purged);
     policy->purged -= regret;
+    uint64_t missed = least(regret, policy->parting);
+    policy->parting -= missed;
+    policy->missed += missed;
     policy->regretted += regret;
     policy->deeply += over ? regret : 0;
     policy->regrets += regret;
@@ -131,6 +138,25 @@ uint64_t ta_policy_allowed(const struct ta_policy *policy)
         return policy->limit;
     uint64_t peak = peak_pages(policy);
     return policy->kind == TA_POLICY_PEAK ? peak : least(peak, learnt_pages(policy));
+}
+
+uint64_t ta_policy_exit(struct ta_policy *policy)
+{
+    uint64_t allowed = ta_policy_allowed(policy), rest = floor_pages(policy);
+    policy->distrusted = policy->distrusted || policy->missed > policy->parting;
+    if (policy->kind != TA_POLICY_LEARN || policy->distrusted || rest >= allowed)
+        return allowed;
+    policy->parting = 0;
+    policy->missed = 0;
+    return rest;
+}
+
+void ta_policy_part(struct ta_policy *policy, uint64_t pages)
+{
+    policy->dirty -= pages;
+    policy->purges += pages;
+    policy->purged += pages;
+    policy->parting += pages;
 }
 
 void ta_policy_purge(struct ta_policy *policy, uint64_t pages)

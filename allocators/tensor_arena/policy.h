@@ -6,7 +6,7 @@
  * 1. The peak rule. Used and dirty pages together never pass the most that was ever used, plus a
  * slack. So keeping memory cannot raise the peak: who needs fresh pages while old ones lie idle
  * pays one for the other. The slack is 1/64 of that peak; where fragments make the rule dear, an
- * eighth of what it cost is added, up to 1/10 in all. Bound: peak footprint ≤ 1.1 × the peak of
+ *    eighth of what it cost is added, up to 1/9 in all. Bound: peak footprint ≤ 1.11 × the peak of
  *    pages in use, and as a rule 1.016.
  * 2. The regret rule (ski rental). At first next to nothing is kept. Pages that were given back and
  *    had to be taken anew soon afterwards are regretted: twice as many more are kept from then on.
@@ -18,6 +18,9 @@
  *    of which the next pause forgets. Giving back and taking anew costs 0.16 ms a MiB with huge
  *    pages, so the rule may cost up to a sixth of one core, and no more. What is still dirty when a
  *    pause ends stays for the burst that begins: it is needed now, and its rent is paid.
+ *
+ * 4. The exit rule. When the last thread but one goes, a burst is over: all goes back. Where that
+ * was regretted without a pause in between, the next exit is let pass, until a pause comes again.
  *
  * Under all of them a little stays, so that a boundary does not flutter: 4 pages and 1/256 of the
  * use, and from 64 MiB on the rest of a huge page.
@@ -60,6 +63,9 @@ struct ta_policy {
     uint64_t deeply;    /* of these, when the burst looked over */
     uint64_t drained;   /* became dirty since the last page was taken */
     uint64_t carried;   /* dirty through the pause, for the burst that follows */
+    uint64_t parting;   /* given back at the last exit, not yet regretted */
+    uint64_t missed;    /* of what was given back then, regretted */
+    bool distrusted;    /* exits are no ends here */
     uint64_t last_ns;   /* of the last event */
     bool paced;         /* a pause was seen */
     uint64_t pauses;    /* for statistics */
@@ -77,6 +83,9 @@ void ta_policy_spill(struct ta_policy *policy, uint64_t pages);
 void ta_policy_drop(struct ta_policy *policy, uint64_t pages);
 /* Dirty pages went back to the kernel. */
 void ta_policy_purge(struct ta_policy *policy, uint64_t pages);
+/* The last thread but one has gone: how many pages may be dirty now; and those that went for it. */
+uint64_t ta_policy_exit(struct ta_policy *policy);
+void ta_policy_part(struct ta_policy *policy, uint64_t pages);
 /* How many pages may be dirty now. */
 uint64_t ta_policy_allowed(const struct ta_policy *policy);
 /* How many more are let pass before anything is given back, so that one call does for many frees.

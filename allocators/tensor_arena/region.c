@@ -36,11 +36,11 @@ static char *align_to_huge(char *start)
 static void lay_out(struct ta_region *region)
 {
     uint32_t pages = (uint32_t)(region->bytes >> TA_PAGE_SHIFT);
-    uint32_t half = pages / 2;
+    uint32_t share = pages / TA_AREAS;
     for (unsigned id = 0; id < TA_AREAS; id++) {
-        uint32_t begin = id * half + TA_HUGE_PAGES;
+        uint32_t begin = id * share + TA_HUGE_PAGES;
         region->areas[id] = (struct ta_area){
-            .begin = begin, .end = (id + 1) * half, .committed = begin, .frontier = begin};
+            .begin = begin, .end = (id + 1) * share, .committed = begin, .frontier = begin};
     }
 }
 
@@ -48,7 +48,7 @@ int ta_region_open(void)
 {
     size_t huge = (size_t)TA_HUGE_PAGES << TA_PAGE_SHIFT;
     for (size_t wanted = wanted_bytes(); wanted >= LEAST_BYTES; wanted /= 2) {
-        size_t bytes = wanted / (2 * huge) * (2 * huge); /* two areas of whole huge pages */
+        size_t bytes = wanted / (TA_AREAS * huge) * (TA_AREAS * huge); /* whole huge pages each */
         size_t map_bytes = (bytes >> TA_PAGE_SHIFT) * sizeof(uint32_t);
         char *start = ta_os->reserve(bytes + huge + map_bytes);
         if (start == NULL)

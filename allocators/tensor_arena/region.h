@@ -1,5 +1,5 @@
-/* The address space of the arena: one reservation, two areas in it that grow upwards, and a word a
- * page that says whose it is.
+/* The address space of the arena: one reservation, three areas in it that grow upwards, and a word
+ * a page that says whose it is.
  *
  * Pages have numbers: 0 is no page. The map holds a valid word for every page of a slab or a ring
  * and for the first and last page of every other run below an area's frontier; the words between
@@ -40,7 +40,8 @@ struct ta_table {
     uint32_t free_head; /* given back; the first four bytes of each hold the next */
 };
 
-enum ta_area_id { TA_AREA_SMALL = 0, TA_AREA_LARGE, TA_AREAS };
+/* Slabs and short runs; long runs; rings, which grow where they are when nobody else is about. */
+enum ta_area_id { TA_AREA_SMALL = 0, TA_AREA_LARGE, TA_AREA_RING, TA_AREAS };
 
 struct ta_area {
     uint32_t begin, end; /* pages, reserved */

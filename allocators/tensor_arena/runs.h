@@ -26,8 +26,10 @@ void ta_run_settle(uint32_t index);
  * memory for it, nothing changed. */
 uint32_t ta_run_cut(uint32_t index, uint32_t keep);
 
-/* Gives back what is over the allowance, or everything. Releases the lock during system calls. */
-void ta_heap_trim(bool all);
+/* Gives back what is over the allowance, over that of a thread's exit, or everything. Releases the
+ * lock during system calls. */
+enum ta_trim { TA_TRIM_EXCESS = 0, TA_TRIM_EXIT, TA_TRIM_ALL };
+void ta_heap_trim(enum ta_trim why);
 /* Asks for huge pages under the fresh pages first … end, which lie in clean space that reaches to
  * clean_end. Returns the page up to which the first touch will bring memory in. */
 uint32_t ta_heap_freshen(uint32_t first, uint32_t end, uint32_t clean_end);

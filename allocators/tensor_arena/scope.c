@@ -59,7 +59,7 @@ static int chain(struct ta_ring *ring, size_t bytes, size_t align)
         return -1;
     if (pages < STEP_PAGES)
         pages = STEP_PAGES;
-    uint32_t index = ta_heap_take(TA_AREA_LARGE, (uint32_t)pages, align_pages, &zeroed);
+    uint32_t index = ta_heap_take(TA_AREA_RING, (uint32_t)pages, align_pages, &zeroed);
     if (index == 0)
         return -1;
     uint32_t used = ring->chunk != 0 ? pages_below(ring) : 0;

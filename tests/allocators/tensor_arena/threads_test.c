@@ -103,6 +103,27 @@ static void nothing_is_stranded_by_exits(void **state)
     assert_true(ta_caches_count() <= 1);
 }
 
+static void *buffer(void *unused)
+{
+    for (int i = 0; i < 50; i++) {
+        char *block = fba_allocate(8 * MIB, 16);
+        assert_non_null(block);
+        block[0] = block[8 * MIB - 1] = 1;
+        fba_release(block);
+    }
+    return unused;
+}
+
+/* While threads work, what they free stays for them; when all have gone it goes. */
+static void the_last_exit_ends_a_burst(void **state)
+{
+    (void)state;
+    void *mine = fba_allocate(100, 16);
+    run_all(buffer);
+    assert_true(rig_stat("cached_bytes") < 64 * KIB);
+    fba_release(mine);
+}
+
 static pthread_key_t late_key;
 
 /* Runs after tensor-arena's own destructor, or before: both must do. */
@@ -177,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_stranded_by_exits),
+        cmocka_unit_test(the_last_exit_ends_a_burst),
         cmocka_unit_test(calls_of_a_dying_thread_are_served),
         cmocka_unit_test(forks_in_the_middle_of_it),
     };
