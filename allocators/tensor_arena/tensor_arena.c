@@ -40,6 +40,7 @@ struct ta_arena ta_arena;
 static void *allocate_pages(size_t size, size_t align, bool *zeroed)
 {
     size_t pages = (size + TA_PAGE - 1) >> TA_PAGE_SHIFT;
+    (void)ta_cache_get(); /* so that its exit is noticed */
     size_t align_pages = align > TA_PAGE ? align >> TA_PAGE_SHIFT : 1;
     enum ta_area_id area = size >= ta_arena.large ? TA_AREA_LARGE : TA_AREA_SMALL;
     if (size < ta_arena.direct && pages < UINT32_C(1) << 30 && align_pages <= TA_HUGE_PAGES) {

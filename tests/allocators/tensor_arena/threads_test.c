@@ -103,14 +103,19 @@ static void nothing_is_stranded_by_exits(void **state)
     assert_true(ta_caches_count() <= 1);
 }
 
+static pthread_barrier_t all_there;
+
 static void *buffer(void *unused)
 {
+    fba_release(fba_allocate(8 * MIB, 16));
+    (void)pthread_barrier_wait(&all_there);
     for (int i = 0; i < 50; i++) {
         char *block = fba_allocate(8 * MIB, 16);
         assert_non_null(block);
         block[0] = block[8 * MIB - 1] = 1;
         fba_release(block);
     }
+    (void)pthread_barrier_wait(&all_there);
     return unused;
 }
 
@@ -119,7 +124,9 @@ static void the_last_exit_ends_a_burst(void **state)
 {
     (void)state;
     void *mine = fba_allocate(100, 16);
+    assert_int_equal(pthread_barrier_init(&all_there, NULL, THREADS), 0);
     run_all(buffer);
+    (void)pthread_barrier_destroy(&all_there);
     assert_true(rig_stat("cached_bytes") < 64 * KIB);
     fba_release(mine);
 }
@@ -197,8 +204,8 @@ static void forks_in_the_middle_of_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_stranded_by_exits),
         cmocka_unit_test(the_last_exit_ends_a_burst),
+        cmocka_unit_test(nothing_is_stranded_by_exits),
         cmocka_unit_test(calls_of_a_dying_thread_are_served),
         cmocka_unit_test(forks_in_the_middle_of_it),
     };
