@@ -192,7 +192,7 @@ static const struct fb_tunable tensor_arena_tunables[] = {
     {"ladder", WORD, "fine, coarse", "", "", UNREAD, false,
      "size classes: 16 to a doubling, or 4, 16, 64, 256 KiB and 1 MiB alone from 4 KiB on"},
     {"large", BYTES, "bytes", "", "", UNREAD, false,
-     "from here blocks lie apart from the small ones (default 1MiB)"},
+     "from here blocks lie apart from the small ones (default 64KiB)"},
     {"direct", BYTES, "bytes", "", "", UNREAD, false,
      "from here a block is a mapping of its own, returned at once, as with 4MiB (default: none)"},
     {"huge", BOOL, "0, 1", "", "", UNREAD, false, "ask for huge pages (default 1)"},

@@ -7,7 +7,7 @@
  *    clean one; else new pages at the area's frontier. So the top empties, and an empty top lowers
  * the frontier.
  * 3. A fresh huge page comes whole: what the request leaves of it is a dirty run, the first to be
- *    taken next. It is asked for where the request fills it, or where the heap is 64 times as
+ *    taken next. It is asked for where the request fills it, or where the heap is 32 times as
  * large.
  * 4. What the policy does not allow to stay goes back oldest first, cut from the upper end, outside
  * of the lock.

@@ -4,15 +4,16 @@
  *     classes.h); each thread has a few of each at hand (cache.h). From 8 KiB on a size that fills
  * its last page to 1/32 has pages of its own instead.
  *  2. Anything larger is a run of pages of its own (heap.h), rounded to the page; below `large`
- *     (1 MiB) in one area of address space with the slabs, from there on in another, so that
+ *     (64 KiB) in one area of address space with the slabs, from there on in another, so that
  *     what is small and stays does not break the huge pages of what is large and goes.
  *  3. Freed pages stay resident as the policy allows (policy.h): never more than raises the peak,
- *     nothing that lies idle, and all that a loop without pauses takes again.
+ *     nothing that lies idle or that the last of several threads left, and all that a loop
+ *     without pauses takes again.
  *  4. Huge pages are asked for where a block fills one, or where the heap is 32 times as large: one
- *     page fault instead of 512, a tenth of the time a MiB.
- *  5. A scope's memory is bump-allocated and goes as a whole (scope.h).
+ *     page fault instead of 512, about a sixth of the time a MiB.
+ *  5. A scope's memory is bump-allocated in a third area and goes as a whole (scope.h).
  *
- * Bound on waste: footprint ≤ 65/64 of the peak of pages in use (at worst 1.1, see policy.h) + 2
+ * Bound on waste: footprint ≤ 65/64 of the peak of pages in use (at worst 1.11, see policy.h) + 2
  * MiB. Of the pages in use, rounding takes less than 1/16 and on average 1/32 above 512 B, less
  * than 16 B below; page tails less than a page a block above 32 KiB; thread caches 1/64 of the heap
  * or 128 KiB a thread; what slabs have free is no more than a class's own peak (Robson, "Bounds for
