@@ -187,9 +187,25 @@ static const struct fb_tunable request_arena_tunables[] = {
     {"debug", BOOL, "0, 1", "", "", UNREAD, false, "find pointers used after their scope ended"},
 };
 
+/* docs/tensor-arena.md */
+static const struct fb_tunable tensor_arena_tunables[] = {
+    {"ladder", WORD, "fine, coarse", "", "", UNREAD, false,
+     "size classes: 16 to a doubling, or 4, 16, 64, 256 KiB and 1 MiB alone from 4 KiB on"},
+    {"large", BYTES, "bytes", "", "", UNREAD, false,
+     "from here blocks lie apart from the small ones (default 64KiB)"},
+    {"direct", BYTES, "bytes", "", "", UNREAD, false,
+     "from here a block is a mapping of its own, returned at once, as with 4MiB (default: none)"},
+    {"huge", BOOL, "0, 1", "", "", UNREAD, false, "ask for huge pages (default 1)"},
+    {"cache", BYTES, "bytes", "", "", UNREAD, false,
+     "most free memory that stays resident, whatever was learnt (default: no limit)"},
+    {"keep", WORD, "learn, peak, all, none", "", "", UNREAD, false,
+     "which free memory stays: as learnt, all up to the peak, all, none"},
+};
+
 static const char *const no_libraries[] = {NULL};
 static const char *const budgeted_libraries[] = {"libfragbench-budgeted.so", NULL};
 static const char *const request_arena_libraries[] = {"libfragbench-request-arena.so", NULL};
+static const char *const tensor_arena_libraries[] = {"libfragbench-tensor-arena.so", NULL};
 static const char *const jemalloc_libraries[] = {"libjemalloc.so.2", "libjemalloc.so", NULL};
 static const char *const tcmalloc_libraries[] = {"libtcmalloc_minimal.so.4", "libtcmalloc.so.4",
                                                  NULL};
@@ -278,6 +294,15 @@ const struct fb_backend fb_backends[] = {
      TUNABLES(budgeted_tunables),
      .flags = FB_BACKEND_OWN | FB_BACKEND_WRAPS,
      .help = "ours: a hard limit in front of another allocator (NAME+INNER, else libc's)"},
+    {.name = "tensor-arena",
+     .libraries = tensor_arena_libraries,
+     .symbol = "fragbench_tensor_alloc",
+     .style = FB_TUNABLES_EACH,
+     .variable = "FRAGBENCH_TENSOR_ARENA_",
+     TUNABLES(tensor_arena_tunables),
+     .purge = FB_BACKEND_PURGE_OWN,
+     .flags = FB_BACKEND_OWN | FB_BACKEND_SCOPES | FB_BACKEND_READS_CLOCK,
+     .help = "ours: slabs, page runs and a ring for activations; keeps what it learns is reused"},
     {.name = "request-arena",
      .libraries = request_arena_libraries,
      .symbol = "fragbench_request_arena_set_cap",

@@ -30,6 +30,7 @@ enum fb_backend_purge {
     FB_BACKEND_PURGE_MIMALLOC,
     FB_BACKEND_PURGE_SCUDO,
     FB_BACKEND_PURGE_TBB,
+    FB_BACKEND_PURGE_OWN,
 };
 
 /* How it can be proved that a tunable took effect. */

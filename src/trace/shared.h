@@ -42,6 +42,7 @@ enum fb_purge {
     FB_PURGE_MIMALLOC, /* mi_collect(true) */
     FB_PURGE_SCUDO,    /* mallopt(M_PURGE, 0) */
     FB_PURGE_TBB,      /* scalable_allocation_command(TBBMALLOC_CLEAN_ALL_BUFFERS) */
+    FB_PURGE_OWN,      /* fragbench_purge(), the contract of fragbench/purge.h */
 };
 
 #define FB_RUN_NULL 1U   /* make no allocator call, touch nothing: calibration */

@@ -29,6 +29,8 @@ FB_WEAK void fragbench_scope_end(void);
 /* the counters' contract, allocators/include/fragbench/stats.h; the same layout as struct fb_stat
  */
 FB_WEAK size_t fragbench_stats(struct fb_stat *out, size_t count);
+/* giving back, allocators/include/fragbench/purge.h */
+FB_WEAK void fragbench_purge(void);
 /* glibc and scudo */
 FB_WEAK int malloc_trim(size_t pad);
 FB_WEAK int mallopt(int param, int value);

@@ -14,6 +14,8 @@ void fb_giveback_own(enum fb_purge kind)
         mi_collect(true);
     if (kind == FB_PURGE_TBB && scalable_allocation_command != NULL)
         (void)scalable_allocation_command(TBB_CLEAN_THREAD_BUFFERS, NULL);
+    if (kind == FB_PURGE_OWN && fragbench_purge != NULL)
+        fragbench_purge();
 }
 
 void fb_giveback(enum fb_purge kind)
@@ -39,7 +41,8 @@ void fb_giveback(enum fb_purge kind)
         if (scalable_allocation_command != NULL)
             (void)scalable_allocation_command(TBB_CLEAN_ALL_BUFFERS, NULL);
         break;
-    case FB_PURGE_MIMALLOC: /* has done it all by then */
+    case FB_PURGE_MIMALLOC: /* these have done it all by then */
+    case FB_PURGE_OWN:
     case FB_PURGE_DETECT:
     case FB_PURGE_NONE:
         break;

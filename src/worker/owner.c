@@ -69,6 +69,7 @@ enum fb_purge fb_owner_detect_purge(void)
         {(any_function *)mallctl, FB_PURGE_JEMALLOC},
         {(any_function *)mi_collect, FB_PURGE_MIMALLOC},
         {(any_function *)MallocExtension_ReleaseFreeMemory, FB_PURGE_TCMALLOC},
+        {(any_function *)fragbench_purge, FB_PURGE_OWN},
         {(any_function *)malloc_trim, FB_PURGE_GLIBC},
         {(any_function *)mallopt, FB_PURGE_SCUDO},
     };

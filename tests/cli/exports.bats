@@ -98,7 +98,7 @@ valid() { # FORMAT FILE
 
 @test "the exit codes of --help, of every command's help and of docs/cli.md are the same" {
     local expected='0	done
-2	bad command line or workload, or results that cannot be compared
+2	bad command line or workload; results that cannot be compared
 3	could not work (a file, memory, a process)
 128+n	ended by signal n; what was measured is kept
 4	nothing to run or compare

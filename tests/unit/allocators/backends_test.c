@@ -90,6 +90,7 @@ static void purge_kinds_have_the_shared_blocks_numbers(void **state)
     assert_int_equal(FB_BACKEND_PURGE_MIMALLOC, FB_PURGE_MIMALLOC);
     assert_int_equal(FB_BACKEND_PURGE_SCUDO, FB_PURGE_SCUDO);
     assert_int_equal(FB_BACKEND_PURGE_TBB, FB_PURGE_TBB);
+    assert_int_equal(FB_BACKEND_PURGE_OWN, FB_PURGE_OWN);
 }
 
 static void the_default_contenders_are_the_four(void **state)

@@ -30,7 +30,8 @@ static void accepted_forms_give_their_labels(void **state)
         {"glibc", "ptmalloc2 "},
         {"jemalloc,tcmalloc,null", "jemalloc tcmalloc null "},
         {"jemalloc,jemalloc", "jemalloc "},
-        {"all", "ptmalloc2 jemalloc tcmalloc mimalloc scudo tbbmalloc budgeted request-arena "},
+        {"all", "ptmalloc2 jemalloc tcmalloc mimalloc scudo tbbmalloc budgeted tensor-arena "
+                "request-arena "},
         {"budgeted+jemalloc", "budgeted+jemalloc "},
         {"budgeted:budget=512MiB+jemalloc", "budgeted:budget=512MiB+jemalloc "},
         {"budgeted:budget={1MiB,2MiB}+glibc",
