@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 int cmd_run(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

@@ -1,0 +1,159 @@
+#include "base/alloc.h"
+#include "base/units.h"
+#include "report/plot_make.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void draw_pages(struct fb_plot_view *view, const size_t *cells, size_t count,
+                       fb_plot_draw *draw, struct fb_pictures *out)
+{
+    view->pages = (unsigned)((count + FB_PLOT_PAGE - 1) / FB_PLOT_PAGE);
+    for (view->page = 1; view->page <= view->pages; view->page++) {
+        size_t from = (size_t)(view->page - 1) * FB_PLOT_PAGE;
+        view->cells = cells + from;
+        view->cell_count = count - from < FB_PLOT_PAGE ? count - from : FB_PLOT_PAGE;
+        draw(view, out);
+    }
+}
+
+static size_t each_group(struct fb_plot_view *view, fb_plot_has *has, fb_plot_draw *draw,
+                         struct fb_pictures *out)
+{
+    size_t count = 0;
+    size_t *cells = fb_alloc(view->group->count, sizeof *cells);
+    struct fb_stroke *strokes = fb_alloc(view->group->count, sizeof *strokes);
+    fb_palette_assign(view->group->cells, view->group->count, strokes);
+    view->strokes = strokes;
+    for (size_t i = 0; i < view->group->count; i++)
+        if (has(view, i))
+            cells[count++] = i;
+    draw_pages(view, cells, count, draw, out);
+    free(strokes);
+    free(cells);
+    return count;
+}
+
+/* "parts: heap-top-pin: no attribution data", with the workload where there are several. */
+static void note_lack(const struct fb_plot_source *source, const struct fb_group *group,
+                      const char *kind, const char *lack, struct fb_pictures *out)
+{
+    const char *name = fb_text_or_empty(group->cells[0].workload.name);
+    bool several = source->groups.count > 1;
+    fb_pictures_lack(out, kind, "%s%s%s", several ? name : "", several ? ": " : "", lack);
+}
+
+void fb_plot_each(const struct fb_plot_request *request, const char *kind, const char *lack,
+                  fb_plot_has *has, fb_plot_draw *draw, struct fb_pictures *out)
+{
+    for (size_t s = 0; s < request->source_count; s++) {
+        const struct fb_plot_source *source = &request->sources[s];
+        for (size_t g = 0; g < source->groups.count; g++) {
+            struct fb_plot_view view = {
+                .request = request,
+                .source = source,
+                .group = &source->groups.items[g],
+                .curves = source->curves != NULL ? source->curves[g] : NULL,
+            };
+            if (each_group(&view, has, draw, out) == 0)
+                note_lack(source, view.group, kind, lack, out);
+        }
+    }
+}
+
+void fb_plot_subtitle(const struct fb_plot_view *view, struct fb_buf *out)
+{
+    fb_group_setup(view->group, out);
+    fb_buf_adds(out, "; ");
+    fb_host_line(&view->source->result->host, out);
+    if (view->pages > 1)
+        fb_buf_addf(out, "; picture %u of %u", view->page, view->pages);
+}
+
+/* Every line is the run of median peak of as many. */
+static void add_choice(const struct fb_plot_view *view, struct fb_buf *out)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < view->cell_count; i++) {
+        size_t runs = view->group->cells[view->cells[i]].repetition_count;
+        most = runs > most ? runs : most;
+    }
+    if (most > 1)
+        fb_buf_addf(out, "Of each %zu runs the one with the median peak is drawn. ", most);
+}
+
+static void add_missing(const struct fb_plot_view *view, fb_plot_has *has, struct fb_buf *out)
+{
+    size_t listed = 0;
+    for (size_t i = 0; i < view->group->count; i++) {
+        const struct fb_cell *cell = &view->group->cells[i];
+        const struct fb_cell_curves *curves = view->curves != NULL ? &view->curves[i] : NULL;
+        if (has(view, i))
+            continue;
+        fb_buf_addf(out, "%s%s (%s)", listed++ == 0 ? "Not drawn: " : ", ",
+                    fb_text_or_empty(cell->allocator.name),
+                    !fb_status_done(cell->status)              ? fb_status_name(cell->status)
+                    : curves != NULL && curves->absent != NULL ? curves->absent
+                                                               : "no data");
+    }
+    if (listed > 0)
+        fb_buf_adds(out, ". ");
+}
+
+static void add_refused(const struct fb_plot_view *view, struct fb_buf *out)
+{
+    size_t listed = 0;
+    for (size_t i = 0; i < view->cell_count; i++) {
+        const struct fb_cell *cell = &view->group->cells[view->cells[i]];
+        if (cell->status == FB_STATUS_REFUSED)
+            fb_buf_addf(out, "%s%s", listed++ == 0 ? "Refused part of the work: " : ", ",
+                        fb_text_or_empty(cell->allocator.name));
+    }
+    if (listed > 0)
+        fb_buf_adds(out, ". ");
+}
+
+void fb_plot_caption(const struct fb_plot_view *view, fb_plot_has *has, struct fb_buf *out)
+{
+    add_choice(view, out);
+    add_refused(view, out);
+    if (view->page == 1)
+        add_missing(view, has, out);
+}
+
+void fb_plot_line(struct fb_buf *data, size_t number, const struct fb_stroke *stroke,
+                  const char *legend)
+{
+    fb_buf_addf(data, "%zu\t%u", number, stroke->colour);
+    for (size_t i = 0; i < FB_DASH_PARTS; i++)
+        fb_buf_addf(data, "\t%u", stroke->dash[i]);
+    fb_buf_adds(data, "\t");
+    fb_plot_field(data, legend);
+    fb_buf_adds(data, "\n");
+}
+
+char *fb_plot_time_label(const struct fb_group *group, const struct fb_plot_unit *unit)
+{
+    bool real = strcmp(fb_text_or_empty(group->cells[0].clock), "real") == 0;
+    return fb_format("%s (%s)", real ? "time" : "virtual time", unit->name);
+}
+
+const char *fb_plot_value(enum fb_metric metric, double value, char *buffer, size_t size)
+{
+    const char *unit = fb_metrics[metric].unit;
+    if (isnan(value))
+        (void)snprintf(buffer, size, "n/a");
+    else if (strcmp(unit, "bytes") == 0)
+        return fb_plot_bytes(value, buffer, size);
+    else if (strcmp(unit, "ns") == 0 && value >= 0 && value < 1e18)
+        return fb_units_time((uint64_t)(value + 0.5), buffer, size);
+    else if (strcmp(unit, "ratio") == 0)
+        (void)snprintf(buffer, size, value < 100 ? "%.2f" : "%.0f", value);
+    else if (strcmp(unit, "s") == 0)
+        (void)snprintf(buffer, size, "%.3g s", value);
+    else
+        (void)snprintf(buffer, size, "%.4g", value);
+    return buffer;
+}
