@@ -13,6 +13,7 @@ set xrange [-N[9]:N[9]]
 set yrange [N[11] + 0.75:0.25]
 set xtics out
 set format x "%+g"
+set xtics add ("0" 0)
 unset ytics
 unset key
 set object 1 rectangle from first -N[10], graph 0 to first N[10], graph 1 fillcolor rgb "#e4e4e4" \

@@ -58,6 +58,6 @@ plot data index "lines" using (keep(int(column(1)))):(0) with table
 unset table
 do for [i = 1:32] {
     if (dash1[i] == 0) { set dashtype i solid } else {
-    if (dash3[i] == 0) { set dashtype i (dash1[i], dash2[i]) } else {
-    set dashtype i (dash1[i], dash2[i], dash3[i], dash4[i]) } }
+    if (dash3[i] == 0) { set dashtype i + 0 (dash1[i], dash2[i]) } else {
+    set dashtype i + 0 (dash1[i], dash2[i], dash3[i], dash4[i]) } }
 }

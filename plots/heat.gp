@@ -43,5 +43,5 @@ do for [i = 1:N[16]] {
 set style fill solid 1.0 noborder
 plot for [i = 1:N[9]] data index "cells ".i \
     using (panel_x(i) + $1 * N[12]):(panel_y(i) + $3 * N[12]):(panel_x(i) + $1 * N[12]): \
-    (panel_x(i) + $2 * N[12]):(panel_y(i) + $3 * N[12]):(panel_y(i) + ($3 + 1) * N[12]):4 \
+    (panel_x(i) + $2 * N[12]):(panel_y(i) + $3 * N[12]):(panel_y(i) + ($3 + 1) * N[12] + 0.3):4 \
     with boxxyerror linecolor rgb variable notitle

@@ -12,7 +12,7 @@ unset grid
 unset key
 set xrange [0.5:N[10] + 0.5]
 set yrange [N[9] + 0.5:0.5]
-slant = N[11] == 1 ? 40 : 0
+slant = N[11] == 1 ? 60 : 0
 array column_name[N[10]]
 set table $discard
 plot data index "columns" using (column_name[int(column(1))] = stringcolumn(2), 0):(0) with table
@@ -20,7 +20,8 @@ unset table
 above = 1 + 9.0 / (N[6] - N[5])
 do for [i = 1:N[10]] {
     if (slant > 0) {
-        set label (40 + i) column_name[i] at first i, graph above left rotate by slant noenhanced
+        set label (40 + i) column_name[i] at first i, graph above left rotate by slant \
+            font small noenhanced
     } else {
         set label (40 + i) column_name[i] at first i, graph above center noenhanced
     }

@@ -158,12 +158,61 @@ int fb_draw_files(const struct fb_pictures *pictures, const char *dir, const cha
     return status;
 }
 
+bool fb_draw_by_default(const struct fb_plot_kind *kind, const struct fb_plot_request *request)
+{
+    size_t workloads = 0;
+    for (size_t i = 0; i < request->source_count; i++)
+        workloads += request->sources[i].groups.count;
+    if (strcmp(kind->name, "change") == 0 && request->base == NULL)
+        return false;
+    return kind->by_default == FB_PLOT_ALWAYS ||
+           (kind->by_default == FB_PLOT_OF_SEVERAL && workloads > 1);
+}
+
+int fb_draw_result(const char *dir, const struct fb_result *result, size_t *count,
+                   struct fb_error *err)
+{
+    struct fb_plot_source source;
+    struct fb_pictures pictures = {0};
+    fb_plot_source_init(&source, dir, result, true, FB_PLOT_WIDTH_DEFAULT);
+    source.document = fb_store_json(result);
+    const struct fb_plot_request request = {.sources = &source,
+                                            .source_count = 1,
+                                            .metric = FB_METRIC_COUNT,
+                                            .threshold = FB_PLOT_THRESHOLD_DEFAULT,
+                                            .width = FB_PLOT_WIDTH_DEFAULT};
+    for (size_t i = 0; i < fb_plot_kind_count; i++)
+        if (fb_draw_by_default(&fb_plot_kinds[i], &request))
+            fb_plot_kinds[i].make(&request, &pictures);
+    char *folder = fb_format("%s/plots", dir);
+    int status = fb_draw_files(&pictures, folder, "svg", true, false, err);
+    *count = pictures.count;
+    free(folder);
+    fb_pictures_deinit(&pictures);
+    fb_plot_source_deinit(&source);
+    return status;
+}
+
+/* gnuplot fills every line with blanks. */
+static void add_trimmed(struct fb_buf *out, char *text)
+{
+    char *state = NULL;
+    for (char *line = strtok_r(text, "\n", &state); line != NULL;
+         line = strtok_r(NULL, "\n", &state)) {
+        size_t length = strlen(line);
+        while (length > 0 && (line[length - 1] == ' ' || line[length - 1] == '\f'))
+            length--;
+        if (length > 0)
+            fb_buf_addf(out, "%.*s\n", (int)length, line);
+    }
+}
+
 int fb_draw_sketch(const char *dir, const struct fb_result *result, unsigned columns,
                    struct fb_buf *out, struct fb_error *err)
 {
     struct fb_plot_source source;
     struct fb_pictures pictures = {0};
-    fb_plot_source_init(&source, dir, result, true, columns * 4);
+    fb_plot_source_init(&source, dir, result, true, columns * 5);
     const struct fb_plot_request request = {
         .sources = &source, .source_count = 1, .metric = FB_METRIC_COUNT, .width = columns};
     fb_plot_kind_find("sketch")->make(&request, &pictures);
@@ -174,7 +223,7 @@ int fb_draw_sketch(const char *dir, const struct fb_result *result, unsigned col
         status = fb_draw_picture(&pictures.items[i], "txt", &text, err);
         if (status != 0)
             break;
-        fb_buf_add(out, text.text, text.length);
+        add_trimmed(out, text.text);
         fb_buf_deinit(&text);
     }
     if (status != 0)

@@ -245,12 +245,13 @@ static bool is_sketch(const struct fb_plot_kind *kind)
 }
 
 /* Whether the kind is wanted; the sketch is printed and no file, unless its data are. */
-static bool wanted(const struct plot_options *options, const struct fb_plot_kind *kind)
+static bool wanted(const struct plot_options *options, const struct fb_plot_kind *kind,
+                   const struct fb_plot_request *request)
 {
     if (is_sketch(kind) && strcmp(options->format, "dat") != 0)
         return false;
     if (options->kind_count == 0)
-        return kind->by_default && (options->base != NULL || strcmp(kind->name, "change") != 0);
+        return fb_draw_by_default(kind, request);
     for (size_t i = 0; i < options->kind_count; i++)
         if (options->kinds[i] == kind)
             return true;
@@ -267,17 +268,17 @@ static bool wants_sketch(const struct plot_options *options)
 
 static bool wants_curves(const struct plot_options *options)
 {
-    for (size_t i = 0; i < fb_plot_kind_count; i++)
-        if (fb_plot_kinds[i].with_curves && wanted(options, &fb_plot_kinds[i]))
-            return true;
-    return false;
+    bool any = options->kind_count == 0;
+    for (size_t i = 0; i < options->kind_count; i++)
+        any = any || options->kinds[i]->with_curves;
+    return any;
 }
 
 static void make(const struct plot_options *options, const struct fb_plot_request *request,
                  struct fb_pictures *out)
 {
     for (size_t i = 0; i < fb_plot_kind_count; i++)
-        if (wanted(options, &fb_plot_kinds[i]))
+        if (wanted(options, &fb_plot_kinds[i], request))
             fb_plot_kinds[i].make(request, out);
     for (size_t i = 0; i < out->absent_count; i++)
         fb_message_note("not drawn: %s", out->absent[i]);

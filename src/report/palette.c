@@ -8,9 +8,9 @@
  * orange and yellow are too light on white, so the others are darker neighbours. */
 const struct fb_palette_row fb_palette[] = {
     {"ptmalloc2", {0x000000, {0}}},
-    {"jemalloc", {0x0072b2, {0}}},
-    {"tcmalloc", {0xd55e00, {0}}},
-    {"mimalloc", {0x009e73, {0}}},
+    {"jemalloc", {0x0072b2, {14, 3}}},
+    {"tcmalloc", {0xd55e00, {8, 3}}},
+    {"mimalloc", {0x009e73, {10, 3, 3, 3}}},
     {"budgeted", {0x882255, {0}}},
     {"request-arena", {0x6a3d9a, {0}}},
     {"tensor-arena", {0x8c510a, {0}}},

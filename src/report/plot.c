@@ -8,16 +8,18 @@
 #include <string.h>
 
 const struct fb_plot_kind fb_plot_kinds[] = {
-    {"rss", "resident memory over time, with what is live", true, true, fb_plot_rss},
-    {"ratio", "resident over live, over time", true, true, fb_plot_ratio},
-    {"parts", "where the bytes went (of a run with --explain)", true, false, fb_plot_parts},
-    {"heat", "pages by how much of them is live (of a run with --explain)", true, false,
+    {"rss", "resident memory over time, with what is live", FB_PLOT_ALWAYS, true, fb_plot_rss},
+    {"ratio", "resident over live, over time", FB_PLOT_ALWAYS, true, fb_plot_ratio},
+    {"parts", "where the bytes went (of a run with --explain)", FB_PLOT_ALWAYS, false,
+     fb_plot_parts},
+    {"heat", "pages by how much of them is live (of a run with --explain)", FB_PLOT_ALWAYS, false,
      fb_plot_heat},
-    {"library", "every workload under every allocator, in one map", true, false, fb_plot_library},
-    {"pareto", "memory against time", true, false, fb_plot_pareto},
-    {"change", "against the result of --base", true, false, fb_plot_change},
-    {"decay", "what stays after the last free", true, true, fb_plot_decay},
-    {"sketch", "the curves on the terminal", false, true, fb_plot_sketch},
+    {"library", "every workload under every allocator, in one map", FB_PLOT_OF_SEVERAL, false,
+     fb_plot_library},
+    {"pareto", "memory against time", FB_PLOT_ALWAYS, false, fb_plot_pareto},
+    {"change", "against the result of --base", FB_PLOT_ALWAYS, false, fb_plot_change},
+    {"decay", "what stays after the last free", FB_PLOT_ALWAYS, true, fb_plot_decay},
+    {"sketch", "the curves on the terminal", FB_PLOT_NEVER, true, fb_plot_sketch},
 };
 const size_t fb_plot_kind_count = sizeof fb_plot_kinds / sizeof fb_plot_kinds[0];
 
@@ -41,7 +43,7 @@ void fb_plot_source_init(struct fb_plot_source *source, const char *dir,
         const struct fb_group *group = &source->groups.items[g];
         source->curves[g] = fb_alloc(group->count, sizeof **source->curves);
         for (size_t c = 0; c < group->count; c++)
-            fb_curves_load(dir, &group->cells[c], width / 4, &source->curves[g][c]);
+            fb_curves_load(dir, &group->cells[c], width / 5, &source->curves[g][c]);
     }
 }
 

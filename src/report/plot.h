@@ -55,7 +55,8 @@ struct fb_pictures {
 
 struct fb_plot_kind {
     const char *name, *help;
-    bool by_default;  /* drawn when no kind is named and there is data for it */
+    /* When no kind is named: not drawn, where there are data, or only over several workloads. */
+    enum { FB_PLOT_NEVER = 0, FB_PLOT_ALWAYS, FB_PLOT_OF_SEVERAL } by_default;
     bool with_curves; /* needs the series */
     void (*make)(const struct fb_plot_request *request, struct fb_pictures *out);
 };

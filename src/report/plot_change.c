@@ -21,6 +21,7 @@ struct pairs {
     enum fb_metric metric;
     struct pair *items;
     size_t count;
+    const char *workload;                    /* of all pairs; NULL: there are several */
     size_t only_before, only_after, without; /* cells on one side; without a value to divide by */
 };
 
@@ -69,6 +70,18 @@ static void collect(struct pairs *pairs)
         request->base->cell_count > matched ? request->base->cell_count - matched : 0;
 }
 
+static void find_workload(struct pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        const char *name = fb_text_or_empty(pairs->items[i].after->workload.name);
+        if (i > 0 && strcmp(pairs->workload, name) != 0) {
+            pairs->workload = NULL;
+            return;
+        }
+        pairs->workload = name;
+    }
+}
+
 static double reach(const struct pairs *pairs)
 {
     double most = pairs->request->threshold * 1.5;
@@ -88,11 +101,19 @@ static unsigned colour_of(const struct pairs *pairs, const struct pair *pair)
     return pair->change > 0 ? 0xd55e00 : 0x0072b2;
 }
 
+/* The cell's id; without the workload where all cells are of one. */
+static const char *label_of(const struct pairs *pairs, const struct pair *pair)
+{
+    const char *id = fb_text_or_empty(pair->after->id);
+    const char *slash = strchr(id, '/');
+    return pairs->workload != NULL && slash != NULL ? slash + 1 : id;
+}
+
 static void put_row(const struct pairs *pairs, const struct pair *pair, size_t row, size_t fits,
                     struct fb_buf *data)
 {
     char before[40], after[40];
-    char *label = fb_plot_cut(fb_text_or_empty(pair->after->id), fits);
+    char *label = fb_plot_cut(label_of(pairs, pair), fits);
     bool none = fabs(pair->change) < CLOSE_RELATIVE;
     char *numbers =
         fb_format("%s%.1f %%: %s → %s",
@@ -114,6 +135,12 @@ static void put_row(const struct pairs *pairs, const struct pair *pair, size_t r
     free(label);
 }
 
+static void add_count(struct fb_buf *caption, size_t count, const char *what)
+{
+    if (count > 0)
+        fb_buf_addf(caption, "%zu cell%s %s. ", count, count == 1 ? " is" : "s are", what);
+}
+
 static void put_caption(const struct pairs *pairs, struct fb_buf *caption)
 {
     fb_buf_addf(
@@ -122,22 +149,19 @@ static void put_caption(const struct pairs *pairs, struct fb_buf *caption)
         pairs->request->threshold * 100);
     if (fb_metrics[pairs->metric].better == FB_BETTER_LOWER)
         fb_buf_adds(caption, "More is worse. ");
-    if (pairs->only_before > 0)
-        fb_buf_addf(caption, "%zu cells are only in the base. ", pairs->only_before);
-    if (pairs->only_after > 0)
-        fb_buf_addf(caption, "%zu cells are not in the base. ", pairs->only_after);
-    if (pairs->without > 0)
-        fb_buf_addf(caption, "%zu cells have no value above 0 to compare. ", pairs->without);
+    add_count(caption, pairs->only_before, "only in the base");
+    add_count(caption, pairs->only_after, "not in the base");
+    add_count(caption, pairs->without, "without a value above 0 to compare");
 }
 
 static unsigned left_px(const struct pairs *pairs, unsigned width)
 {
     size_t longest = 0;
     for (size_t i = 0; i < pairs->count; i++) {
-        size_t length = fb_plot_length(fb_text_or_empty(pairs->items[i].after->id));
+        size_t length = fb_plot_length(label_of(pairs, &pairs->items[i]));
         longest = length > longest ? length : longest;
     }
-    return (unsigned)fmin(7.0 * (double)longest + 28, width * 0.38);
+    return (unsigned)fmin(7.4 * (double)longest + 30, width * 0.45);
 }
 
 static void put_page(const struct pairs *pairs, size_t from, unsigned page, unsigned pages,
@@ -147,7 +171,8 @@ static void put_page(const struct pairs *pairs, size_t from, unsigned page, unsi
     const struct fb_metric_info *metric = &fb_metrics[pairs->metric];
     struct fb_plot_frame frame;
     fb_plot_frame_init(&frame, pairs->request->width);
-    char *title = fb_format("Change of %s (%s)", metric->title, metric->name);
+    char *title = fb_format("Change of %s (%s)%s%s", metric->title, metric->name,
+                            pairs->workload != NULL ? ": " : "", fb_text_or_empty(pairs->workload));
     frame.title = title;
     frame.x_label = "change against the base (%)";
     frame.left_px = left_px(pairs, frame.width);
@@ -179,6 +204,7 @@ void fb_plot_change(const struct fb_plot_request *request, struct fb_pictures *o
         return;
     }
     collect(&pairs);
+    find_workload(&pairs);
     if (pairs.count == 0)
         fb_pictures_lack(out, "change", "no cell is in both results with a value of %s",
                          fb_metrics[pairs.metric].name);

@@ -118,12 +118,12 @@ char *fb_plot_cut(const char *text, size_t most)
 /* What a character of the usual sans-serif fonts takes, with some room. */
 size_t fb_plot_fit_small(double pixels)
 {
-    return pixels > 0 ? (size_t)(pixels / 6.1) : 0;
+    return pixels > 0 ? (size_t)(pixels / 6.6) : 0;
 }
 
 size_t fb_plot_fit(double pixels)
 {
-    return pixels > 0 ? (size_t)(pixels / 6.8) : 0;
+    return pixels > 0 ? (size_t)(pixels / 7.4) : 0;
 }
 
 struct fb_plot_unit fb_plot_unit_of_bytes(double largest_bytes)

@@ -11,6 +11,9 @@
 static const char *const kinds[] = {"idle_0s", "idle_1s", "idle_10s", "active_10s", "purged"};
 static const char *const names[] = {"at once", "idle 1 s", "idle 10 s", "active 10 s", "purged"};
 #define KINDS (sizeof kinds / sizeof kinds[0])
+/* Numbers in the legend, as bits by place: idle 1 s is a point only, for want of room. */
+#define SHOWN_ALL 0x1dU
+#define SHOWN_FEW 0x14U
 
 static bool has_tail(const struct fb_plot_view *view, size_t cell)
 {
@@ -54,27 +57,43 @@ static struct scale find_scale(const struct fb_plot_view *view)
     return scale;
 }
 
+/* ": at once 219.2 MiB, …" of the checkpoints whose bits are set in `shown`. */
+static void put_numbers(const struct fb_plot_view *view, size_t cell, unsigned shown,
+                        struct fb_buf *out)
+{
+    char text[40];
+    const char *lead = ":";
+    for (size_t k = 0; k < KINDS; k++) {
+        if ((shown >> k & 1U) == 0)
+            continue;
+        fb_buf_addf(out, "%s %s %s", lead, names[k],
+                    fb_plot_bytes(retained(checkpoint(view, cell, k)), text, sizeof text));
+        lead = ",";
+    }
+}
+
+/* A long name leaves room for the two numbers that say most. */
 static void put_legends(const struct fb_plot_view *view, struct fb_buf *data)
 {
     size_t fits = fb_plot_fit((double)view->request->width - 110);
     fb_plot_dataset(data, "lines");
     for (size_t i = 0; i < view->cell_count; i++) {
-        struct fb_buf numbers;
-        char text[40];
-        fb_buf_init(&numbers, 4096);
-        for (size_t k = 0; k < KINDS; k++)
-            fb_buf_addf(
-                &numbers, "%s%s %s", k > 0 ? ", " : ": ", names[k],
-                fb_plot_bytes(retained(checkpoint(view, view->cells[i], k)), text, sizeof text));
-        size_t taken = fb_plot_length(numbers.text);
-        char *name =
-            fb_plot_cut(fb_text_or_empty(view->group->cells[view->cells[i]].allocator.name),
-                        fits > taken + 12 ? fits - taken : 12);
-        char *legend = fb_format("%s%s", name, numbers.text);
+        const char *name = fb_text_or_empty(view->group->cells[view->cells[i]].allocator.name);
+        struct fb_buf all, few;
+        fb_buf_init(&all, FB_PLOT_DATA_CAP_BYTES);
+        fb_buf_init(&few, FB_PLOT_DATA_CAP_BYTES);
+        put_numbers(view, view->cells[i], SHOWN_ALL, &all);
+        put_numbers(view, view->cells[i], SHOWN_FEW, &few);
+        bool roomy = fb_plot_length(name) + fb_plot_length(all.text) <= fits;
+        const char *numbers = roomy ? all.text : few.text;
+        size_t taken = fb_plot_length(numbers);
+        char *cut = fb_plot_cut(name, fits > taken + 12 ? fits - taken : 12);
+        char *legend = fb_format("%s%s", cut, numbers);
         fb_plot_line(data, i + 1, &view->strokes[view->cells[i]], legend);
         free(legend);
-        free(name);
-        fb_buf_deinit(&numbers);
+        free(cut);
+        fb_buf_deinit(&few);
+        fb_buf_deinit(&all);
     }
 }
 
@@ -109,8 +128,7 @@ static void draw_decay(const struct fb_plot_view *view, struct fb_pictures *out)
     struct fb_buf title;
     fb_plot_frame_init(&frame, view->request->width);
     fb_buf_init(&title, FB_PLOT_DATA_CAP_BYTES);
-    fb_buf_adds(&title, "What stays after the last free: ");
-    fb_group_title(view->group, &title);
+    fb_plot_title(view, "What stays after the last free", &title);
     bool real = strcmp(fb_text_or_empty(view->group->cells[0].clock), "real") == 0;
     char *y_label = fb_format("RSS, anonymous, minus live (%s)", scale.bytes.name);
     frame.title = title.text;

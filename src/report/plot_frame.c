@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define TEXT_CAP_BYTES 65536U
-#define TITLE_PX 50U /* title and subtitle */
+#define TITLE_PX 56U /* title and subtitle */
 #define SMALL_PX 15U /* a line of small text */
 #define LEGEND_PX 17U
 #define BOTTOM_PX 8U
@@ -71,7 +71,7 @@ static unsigned put_caption(const struct fb_plot_frame *frame, struct fb_buf *da
 
 static unsigned put_texts(const struct fb_plot_frame *frame, struct fb_buf *data)
 {
-    char *title = fb_plot_cut(frame->title, fb_plot_fit((double)frame->width * 0.88));
+    char *title = fb_plot_cut(frame->title, fb_plot_fit((double)frame->width * 0.82));
     char *subtitle =
         fb_plot_cut(frame->subtitle.text, fb_plot_fit_small((double)frame->width - 32));
     const char *texts[] = {title, subtitle, frame->x_label, frame->y_label};
@@ -93,7 +93,7 @@ void fb_plot_frame_put(const struct fb_plot_frame *frame, const double *extra, s
     unsigned top = TITLE_PX + frame->top_rows * SMALL_PX;
     unsigned bottom = top + frame->plot_px;
     unsigned legend = bottom + frame->axis_px;
-    unsigned caption = legend + frame->legend_rows * LEGEND_PX + (frame->legend_rows > 0 ? 6 : 0);
+    unsigned caption = legend + frame->legend_rows * LEGEND_PX + 6;
     unsigned height = caption + lines * SMALL_PX + BOTTOM_PX;
     const unsigned own[] = {frame->width, height, frame->left_px, frame->right_px,
                             top,          bottom, legend,         caption};

@@ -223,8 +223,7 @@ static void put_picture(const struct fb_plot_view *view, struct panel *panels, s
         size_t rows = put_cells(&panels[i], i + 1, &cells);
         most = rows > most ? rows : most;
     }
-    fb_buf_adds(&title, "Pages by how much is live: ");
-    fb_group_title(view->group, &title);
+    fb_plot_title(view, "Pages by how much is live", &title);
     fb_plot_subtitle(view, &frame.subtitle);
     frame.title = title.text;
     frame.left_px = frame.right_px = 16;

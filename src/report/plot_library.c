@@ -3,12 +3,16 @@
 #include "report/plot_make.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define COLUMNS_MAX 12U
 #define ROWS_MAX 60U
 #define ROW_PX 21U
+#define SLANTED_MAX 36U /* characters of a column's name, written at 60 degrees */
+#define SLANT_SIN 0.87
+#define SLANT_COS 0.5
 #define FLOOR_BYTES 1048576.0 /* less than this is nothing, and no base for a colour */
 
 /* The rows (workloads) and columns (contenders) over all results. */
@@ -94,7 +98,7 @@ static void find_range(struct map *map)
             map->high = fmax(map->high, value);
         }
     map->low = fmin(map->low, 1);
-    map->high = fmax(map->high, map->low * 1.5);
+    map->high = fmax(map->high, map->low * 2);
 }
 
 /* From nearly white over blue to dark blue; `at` from 0 to 1. */
@@ -116,6 +120,27 @@ static double position(const struct map *map, double value)
     return value <= 0 ? 0 : log(value / map->low) / log(map->high / map->low);
 }
 
+/* The unit of the numbers in the cells; the title names it. */
+static struct fb_plot_unit unit_of(const struct map *map)
+{
+    const char *unit = fb_metrics[map->metric].unit;
+    if (strcmp(unit, "bytes") == 0)
+        return (struct fb_plot_unit){"MiB", FLOOR_BYTES};
+    if (strcmp(unit, "byte_seconds") == 0)
+        return (struct fb_plot_unit){"MiB s", FLOOR_BYTES};
+    return (struct fb_plot_unit){unit, 1};
+}
+
+static void format_number(const struct map *map, double value, char *text, size_t size)
+{
+    double shown = value / unit_of(map).base;
+    int decimals = is_ratio(map) || fabs(shown) < 10 ? 2 : fabs(shown) < 100 ? 1 : 0;
+    if (isnan(value))
+        (void)snprintf(text, size, "n/a");
+    else
+        (void)snprintf(text, size, "%.*f", decimals, shown);
+}
+
 /* "cells": column, row, colour, text, colour of the text. */
 static void put_cell(const struct map *map, size_t row, size_t column, size_t at_row,
                      size_t at_column, size_t fits, struct fb_buf *data)
@@ -124,11 +149,11 @@ static void put_cell(const struct map *map, size_t row, size_t column, size_t at
     double value = value_of(map, row, column);
     double at = position(map, shade_value(map, row, column));
     char text[40];
-    (void)fb_plot_value(map->metric, value, text, sizeof text);
+    format_number(map, value, text, sizeof text);
     const char *shown = cell == NULL                    ? ""
                         : !fb_status_done(cell->status) ? fb_status_name(cell->status)
                                                         : text;
-    char *cut = fb_plot_cut(shown, fits);
+    char *cut = shown == text ? fb_strdup(text) : fb_plot_cut(shown, fits); /* a number is whole */
     fb_buf_addf(data, "%zu\t%zu\t%u\t", at_column, at_row, isnan(value) ? 0xeeeeeeU : ramp(at));
     fb_plot_field(data, cut);
     fb_buf_addf(data, "\t%u\n", isnan(value) ? 0x555555U : at > 0.55 ? 0xffffffU : 0U);
@@ -175,7 +200,7 @@ static unsigned left_px(const struct map *map, unsigned width)
         size_t length = fb_plot_length(fb_text_or_empty(map->rows[i]->cells[0].workload.name));
         longest = length > longest ? length : longest;
     }
-    double px = fmax(7.0 * (double)longest + 28, width * 0.22);
+    double px = fmax(7.4 * (double)longest + 28, width * 0.22);
     return (unsigned)fmin(px, width * 0.4);
 }
 
@@ -196,27 +221,37 @@ static void put_caption(const struct map *map, struct fb_buf *caption)
     fb_buf_adds(caption, "Each number is the median of its runs. ");
 }
 
-static bool any_too_long(const struct map *map, const struct page *page, size_t fits)
+static size_t longest_column(const struct map *map, const struct page *page)
 {
-    for (size_t i = 0; i < page->columns; i++)
-        if (fb_plot_length(map->columns[page->column + i]) > fits)
-            return true;
-    return false;
+    size_t longest = 0;
+    for (size_t i = 0; i < page->columns; i++) {
+        size_t length = fb_plot_length(map->columns[page->column + i]);
+        longest = length > longest ? length : longest;
+    }
+    return longest;
 }
 
 static void put_page(const struct map *map, const struct page *page, struct fb_pictures *out)
 {
     struct fb_plot_frame frame;
     fb_plot_frame_init(&frame, map->request->width);
-    char *title = fb_format("%s (%s), workload by allocator", fb_metrics[map->metric].title,
-                            fb_metrics[map->metric].name);
+    const struct fb_metric_info *metric = &fb_metrics[map->metric];
+    char *title = fb_format("%s (%s%s%s)", metric->title, metric->name, is_ratio(map) ? "" : ", ",
+                            is_ratio(map) ? "" : unit_of(map).name);
     frame.title = title;
     frame.left_px = left_px(map, frame.width);
     double cell_px = fb_plot_frame_inner(&frame) / (double)page->columns;
     size_t fits = fb_plot_fit(cell_px - 4);
-    bool slanted = any_too_long(map, page, fits);
-    frame.top_rows = slanted ? 8 : 1;
-    frame.right_px = slanted ? 60 : 24;
+    size_t longest = longest_column(map, page);
+    bool slanted = longest > fits;
+    if (slanted) {
+        longest = longest < SLANTED_MAX ? longest : SLANTED_MAX;
+        frame.top_rows = (unsigned)((double)longest * 6.6 * SLANT_SIN / 15) + 1;
+        frame.right_px = (unsigned)((double)longest * 6.6 * SLANT_COS) + 8;
+        cell_px = fb_plot_frame_inner(&frame) / (double)page->columns;
+    } else {
+        frame.top_rows = 1;
+    }
     frame.axis_px = 10;
     frame.plot_px = (unsigned)page->rows * ROW_PX;
     fb_host_line(&map->request->sources[0].result->host, &frame.subtitle);
@@ -227,7 +262,7 @@ static void put_page(const struct map *map, const struct page *page, struct fb_p
         fb_pictures_add(out, "library", NULL, page->number, fb_strdup(title));
     const double extra[] = {(double)page->rows, (double)page->columns, slanted};
     fb_plot_frame_put(&frame, extra, sizeof extra / sizeof extra[0], &picture->data);
-    put_names(map, page, frame.left_px, slanted ? 24 : fits, &picture->data);
+    put_names(map, page, frame.left_px, slanted ? SLANTED_MAX : fits, &picture->data);
     fb_plot_dataset(&picture->data, "cells");
     for (size_t row = 0; row < page->rows; row++)
         for (size_t column = 0; column < page->columns; column++)

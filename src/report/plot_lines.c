@@ -65,23 +65,46 @@ static void put_curve(struct fb_buf *data, const char *name, const struct fb_cur
         fb_plot_point(data, x_max, last(curve) / y_base);
 }
 
+/* "live": the steps as a line of their corners, since gnuplot fills steps one by one. */
+static void put_area(struct fb_buf *data, const struct fb_curve *curve, double x_base,
+                     double y_base, double x_max)
+{
+    fb_plot_dataset(data, "live");
+    for (size_t i = 0; i < curve->count; i++) {
+        if (i > 0)
+            fb_plot_point(data, curve->x[i] / x_base, curve->y[i - 1] / y_base);
+        fb_plot_point(data, curve->x[i] / x_base, curve->y[i] / y_base);
+    }
+    if (curve->count > 0 && curve->x[curve->count - 1] <= curve->x[0])
+        fb_plot_point(data, x_max, last(curve) / y_base);
+}
+
 /* Where the names of phases end that stand in one row so far, in pixels. */
 struct rows {
     double ends[PHASE_ROWS];
     unsigned used;
 };
 
-/* The first row with room at x; PHASE_ROWS when there is none. */
-static unsigned find_row(struct rows *rows, double x, double width)
+/* Where a phase's name stands. */
+struct place {
+    int row;    /* −1: nowhere, it would cover another */
+    bool right; /* its end is at the phase's beginning, for want of room behind it */
+};
+
+/* The first row with room for a name of `width` at x in a drawing that ends at `end`. */
+static struct place find_place(struct rows *rows, double x, double width, double end)
 {
-    for (unsigned row = 0; row < PHASE_ROWS; row++) {
-        if (rows->ends[row] > x)
+    struct place place = {-1, x + width > end};
+    double from = place.right ? x - width : x;
+    for (unsigned row = 0; row < PHASE_ROWS && from >= 0; row++) {
+        if (rows->ends[row] > from)
             continue;
-        rows->ends[row] = x + width;
+        rows->ends[row] = from + width;
         rows->used = row + 1 > rows->used ? row + 1 : rows->used;
-        return row;
+        place.row = (int)row;
+        break;
     }
-    return PHASE_ROWS;
+    return place;
 }
 
 /* When a phase began: at the end of the one before. */
@@ -94,7 +117,7 @@ static double phase_start(const struct fb_repetition *run, size_t phase)
     return 0;
 }
 
-/* "phases": start, row of its name (−1: none, it would cover another), name. Fills the frame's rows
+/* "phases": start, row of its name (−1: none), whether it ends there, name. Fills the frame's rows
  * and says in the caption how many have no name. Returns how many phases there are. */
 static size_t put_phases(const struct fb_plot_view *view, struct fb_plot_frame *frame,
                          double x_base, double x_max, struct fb_buf *data)
@@ -108,13 +131,11 @@ static size_t put_phases(const struct fb_plot_view *view, struct fb_plot_frame *
         double start = phase_start(run, i) / x_base;
         double x = start / x_max * inner;
         char *name = fb_plot_cut(fb_text_or_empty(run->phases[i].name), 24);
-        double width = 6.3 * (double)fb_plot_length(name) + 10;
-        unsigned row = x + width > inner + frame->right_px + 10 && i > 0
-                           ? PHASE_ROWS
-                           : find_row(&rows, x, width);
-        unnamed += row == PHASE_ROWS;
+        double width = 6.6 * (double)fb_plot_length(name) + 10;
+        struct place place = find_place(&rows, x, width, inner + frame->right_px);
+        unnamed += place.row < 0;
         fb_plot_number(data, start);
-        fb_buf_addf(data, "\t%d\t", row == PHASE_ROWS ? -1 : (int)row);
+        fb_buf_addf(data, "\t%d\t%d\t", place.row, place.right);
         fb_plot_field(data, name);
         fb_buf_adds(data, "\n");
         free(name);
@@ -194,8 +215,7 @@ static void lines_init(struct lines *lines, const struct fb_plot_view *view, con
     lines->x_max = end_s > 0 ? end_s / lines->time.base : 1;
     lines->x_label = fb_plot_time_label(view->group, &lines->time);
     lines->frame.x_label = lines->x_label;
-    fb_buf_addf(&lines->title, "%s: ", what);
-    fb_group_title(view->group, &lines->title);
+    fb_plot_title(view, what, &lines->title);
     lines->frame.title = lines->title.text;
     fb_plot_subtitle(view, &lines->frame.subtitle);
     lines->phases =
@@ -230,7 +250,7 @@ static void draw_rss(const struct fb_plot_view *view, struct fb_pictures *out)
     fb_plot_frame_put(&lines.frame, extra, sizeof extra / sizeof extra[0], &picture->data);
     put_rss_legends(view, live, &picture->data);
     fb_buf_addf(&picture->data, "\n\n%s", lines.phase_rows.text);
-    put_curve(&picture->data, "live", live, lines.time.base, bytes.base, lines.x_max);
+    put_area(&picture->data, live, lines.time.base, bytes.base, lines.x_max);
     for (size_t i = 0; i < view->cell_count; i++) {
         char *name = fb_format("line %zu", i + 1);
         put_curve(&picture->data, name, &view->curves[view->cells[i]].footprint, lines.time.base,

@@ -128,8 +128,7 @@ static void draw_one(const struct fb_plot_view *view, struct fb_pictures *out)
     struct fb_buf title;
     fb_plot_frame_init(&frame, view->request->width);
     fb_buf_init(&title, FB_PLOT_DATA_CAP_BYTES);
-    fb_buf_adds(&title, "Memory against time: ");
-    fb_group_title(view->group, &title);
+    fb_plot_title(view, "Memory against time", &title);
     fb_plot_subtitle(view, &frame.subtitle);
     char *x_label =
         fb_format("time of an allocator call, writing to its memory included (%s)", time.name);
@@ -141,6 +140,7 @@ static void draw_one(const struct fb_plot_view *view, struct fb_pictures *out)
     fb_buf_adds(&frame.caption,
                 "Down and to the left is better; the line joins those that none beats in both. "
                 "Bars: lowest to highest run. Time is of a pass of its own, in real time. ");
+    fb_plot_caption(view, has_both, &frame.caption);
     struct fb_picture *picture =
         fb_pictures_add(out, "pareto", view->group, view->page, fb_strdup(title.text));
     const double extra[] = {log ? range.x_low / x_base * 0.8 : 0,

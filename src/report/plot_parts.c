@@ -62,7 +62,7 @@ static unsigned left_px(const struct bar *bars, size_t count, unsigned width)
     size_t longest = 0;
     for (size_t i = 0; i < count; i++)
         longest = fb_plot_length(bars[i].label) > longest ? fb_plot_length(bars[i].label) : longest;
-    double px = 7.0 * (double)longest + 26;
+    double px = 7.4 * (double)longest + 26;
     return (unsigned)(px > width * 0.4 ? width * 0.4 : px);
 }
 
@@ -136,8 +136,7 @@ static void put_picture(const struct fb_plot_view *view, const struct bar *bars,
     fb_plot_frame_init(&frame, view->request->width);
     fb_buf_init(&title, FB_PLOT_DATA_CAP_BYTES);
     fb_buf_init(&legend, FB_PLOT_DATA_CAP_BYTES);
-    fb_buf_adds(&title, "Where the bytes went: ");
-    fb_group_title(view->group, &title);
+    fb_plot_title(view, "Where the bytes went", &title);
     fb_plot_subtitle(view, &frame.subtitle);
     double most = longest(bars, count);
     struct fb_plot_unit bytes = fb_plot_unit_of_bytes(most);

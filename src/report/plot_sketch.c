@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define ROWS 18.0
-#define MARGIN_COLUMNS 10U /* of the numbers on the left */
+#define MARGIN_COLUMNS 9U /* of the numbers on the left */
 
 static bool has_curve(const struct fb_plot_view *view, size_t cell)
 {
@@ -46,7 +46,7 @@ static void put_columns(struct fb_buf *data, const char *name, const struct fb_c
             most = isnan(most) || held > most ? held : most;
         }
         if (!isnan(most))
-            fb_plot_point(data, (column + 0.5) / columns * end_s / x_base, most / y_base);
+            fb_plot_point(data, (double)column / (columns - 1) * end_s / x_base, most / y_base);
     }
 }
 
@@ -98,16 +98,16 @@ static struct scale find_scale(const struct fb_plot_view *view)
 static void put_frame(const struct fb_plot_view *view, const struct scale *scale,
                       struct fb_buf *data)
 {
-    struct fb_buf title;
-    fb_buf_init(&title, FB_PLOT_DATA_CAP_BYTES);
-    fb_group_title(view->group, &title);
     char *time = fb_plot_time_label(view->group, &scale->time);
-    char *whole = fb_format("%s: RSS, anonymous (%s) over %s; . is live", title.text,
-                            scale->bytes.name, time);
-    char *cut = fb_plot_cut(whole, view->request->width - 2);
+    char *rest = fb_format(": RSS, anonymous (%s) over %s; . is live", scale->bytes.name, time);
+    size_t taken = fb_plot_length(rest) + 2;
+    size_t fits = view->request->width > taken + 8 ? view->request->width - taken : 8;
+    char *name = fb_plot_cut(fb_text_or_empty(view->group->cells[0].workload.name), fits);
+    char *title = fb_format("%s%s", name, rest);
     fb_plot_dataset(data, "texts");
     fb_buf_adds(data, "1\t");
-    fb_plot_field(data, cut);
+    fb_plot_field(data, title);
+    fb_buf_adds(data, "\n");
     fb_plot_dataset(data, "numbers");
     const double numbers[] = {
         view->request->width, ROWS, scale->end_s > 0 ? scale->end_s / scale->time.base : 1,
@@ -117,10 +117,10 @@ static void put_frame(const struct fb_plot_view *view, const struct scale *scale
         fb_plot_number(data, numbers[i]);
         fb_buf_adds(data, "\n");
     }
-    free(cut);
-    free(whole);
+    free(title);
+    free(name);
+    free(rest);
     free(time);
-    fb_buf_deinit(&title);
 }
 
 static void draw_sketch(const struct fb_plot_view *view, struct fb_pictures *out)

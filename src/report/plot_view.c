@@ -63,13 +63,28 @@ void fb_plot_each(const struct fb_plot_request *request, const char *kind, const
     }
 }
 
+void fb_plot_title(const struct fb_plot_view *view, const char *what, struct fb_buf *out)
+{
+    fb_buf_addf(out, "%s: %s", what, fb_text_or_empty(view->group->cells[0].workload.name));
+}
+
 void fb_plot_subtitle(const struct fb_plot_view *view, struct fb_buf *out)
 {
+    if (view->pages > 1)
+        fb_buf_addf(out, "picture %u of %u; ", view->page, view->pages);
     fb_group_setup(view->group, out);
     fb_buf_adds(out, "; ");
     fb_host_line(&view->source->result->host, out);
-    if (view->pages > 1)
-        fb_buf_addf(out, "; picture %u of %u", view->page, view->pages);
+}
+
+static void add_parameters(const struct fb_plot_view *view, struct fb_buf *out)
+{
+    const struct fb_cell *cell = &view->group->cells[0];
+    for (size_t i = 0; i < cell->workload.param_count; i++)
+        fb_buf_addf(out, "%s%s=%s", i == 0 ? "Parameters: " : ", ", cell->workload.params[i].name,
+                    fb_text_or_empty(cell->workload.params[i].value));
+    if (cell->workload.param_count > 0)
+        fb_buf_adds(out, ". ");
 }
 
 /* Every line is the run of median peak of as many. */
@@ -81,7 +96,10 @@ static void add_choice(const struct fb_plot_view *view, struct fb_buf *out)
         most = runs > most ? runs : most;
     }
     if (most > 1)
-        fb_buf_addf(out, "Of each %zu runs the one with the median peak is drawn. ", most);
+        fb_buf_addf(
+            out,
+            "Of each %zu runs the one with the median peak is drawn, and the numbers are its own. ",
+            most);
 }
 
 static void add_missing(const struct fb_plot_view *view, fb_plot_has *has, struct fb_buf *out)
@@ -117,6 +135,7 @@ static void add_refused(const struct fb_plot_view *view, struct fb_buf *out)
 
 void fb_plot_caption(const struct fb_plot_view *view, fb_plot_has *has, struct fb_buf *out)
 {
+    add_parameters(view, out);
     add_choice(view, out);
     add_refused(view, out);
     if (view->page == 1)

@@ -47,8 +47,9 @@ static void drop_repeats(struct fb_curve *curve)
 /* What a column keeps, as indices. */
 struct column {
     size_t first, last;
-    size_t low, high; /* SIZE_MAX: all is gap */
-    size_t gap;       /* SIZE_MAX: none */
+    size_t low, high;               /* SIZE_MAX: all is gap */
+    size_t gap;                     /* SIZE_MAX: none */
+    bool after_empty, before_empty; /* the column on the left or right has no points */
 };
 #define NONE ((size_t)-1)
 
@@ -67,7 +68,8 @@ static void look(struct column *column, const double *y, size_t i)
 
 static bool is_kept(const struct column *column, size_t i)
 {
-    return i == column->first || i == column->last || i == column->low || i == column->high ||
+    return (i == column->first && column->after_empty) ||
+           (i == column->last && column->before_empty) || i == column->low || i == column->high ||
            i == column->gap;
 }
 
@@ -85,13 +87,20 @@ void fb_curve_thin(struct fb_curve *curve, size_t columns)
         return;
     double from = curve->x[0];
     double width = (curve->x[curve->count - 1] - from) / (double)columns;
-    size_t kept = 0;
+    size_t kept = 0, next = 0;
+    size_t before = columns; /* the column before; none yet */
     for (size_t begin = 0, end = 0; begin < curve->count; begin = end) {
         size_t index = column_of(curve->x[begin], from, width, columns);
-        struct column column = {begin, begin, NONE, NONE, NONE};
-        for (end = begin;
-             end < curve->count && column_of(curve->x[end], from, width, columns) == index; end++)
+        struct column column = {.first = begin, .low = NONE, .high = NONE, .gap = NONE};
+        for (end = begin, next = index; end < curve->count; end++) {
+            next = column_of(curve->x[end], from, width, columns);
+            if (next != index)
+                break;
             look(&column, curve->y, end);
+        }
+        column.after_empty = before + 1 != index;
+        column.before_empty = end == curve->count || next != index + 1;
+        before = index;
         for (size_t i = begin; i < end; i++) {
             if (!is_kept(&column, i))
                 continue;
