@@ -15,15 +15,13 @@ static bool has_curve(const struct fb_plot_view *view, size_t cell)
     return view->curves != NULL && view->curves[cell].drawn != NULL;
 }
 
-/* A letter of the name that no earlier one has, or a digit. */
+/* The name's first letter, or what no earlier one has. */
 static char choose_letter(const char *name, const char *taken)
 {
     static const char others[] = "123456789abcdefghijklmnopqrstuvwxyz";
-    for (; *name != '\0'; name++) {
-        char letter = (char)tolower((unsigned char)*name);
-        if (isalpha((unsigned char)letter) && strchr(taken, letter) == NULL)
-            return letter;
-    }
+    char first = (char)tolower((unsigned char)*name);
+    if (isalpha((unsigned char)first) && strchr(taken, first) == NULL)
+        return first;
     for (const char *other = others; *other != '\0'; other++)
         if (strchr(taken, *other) == NULL)
             return *other;

@@ -36,18 +36,41 @@ static size_t each_group(struct fb_plot_view *view, fb_plot_has *has, fb_plot_dr
     return count;
 }
 
-/* "parts: heap-top-pin: no attribution data", with the workload where there are several. */
-static void note_lack(const struct fb_plot_source *source, const struct fb_group *group,
-                      const char *kind, const char *lack, struct fb_pictures *out)
+#define NAMED_MAX 5U
+
+/* Which workloads lack it: named where they are some of several. */
+struct lacking {
+    struct fb_buf names;
+    size_t count, workloads;
+};
+
+static void add_lacking(struct lacking *lacking, const struct fb_group *group)
 {
-    const char *name = fb_text_or_empty(group->cells[0].workload.name);
-    bool several = source->groups.count > 1;
-    fb_pictures_lack(out, kind, "%s%s%s", several ? name : "", several ? ": " : "", lack);
+    if (lacking->count < NAMED_MAX)
+        fb_buf_addf(&lacking->names, "%s%s", lacking->count > 0 ? ", " : "",
+                    fb_text_or_empty(group->cells[0].workload.name));
+    lacking->count++;
+}
+
+static void note_lack(const struct lacking *lacking, const char *kind, const char *lack,
+                      struct fb_pictures *out)
+{
+    if (lacking->count == 0)
+        return;
+    if (lacking->count == lacking->workloads)
+        fb_pictures_lack(out, kind, "%s", lack);
+    else if (lacking->count <= NAMED_MAX)
+        fb_pictures_lack(out, kind, "%s (%s)", lack, lacking->names.text);
+    else
+        fb_pictures_lack(out, kind, "%s (%s and %zu more)", lack, lacking->names.text,
+                         lacking->count - NAMED_MAX);
 }
 
 void fb_plot_each(const struct fb_plot_request *request, const char *kind, const char *lack,
                   fb_plot_has *has, fb_plot_draw *draw, struct fb_pictures *out)
 {
+    struct lacking lacking = {0};
+    fb_buf_init(&lacking.names, FB_PLOT_DATA_CAP_BYTES);
     for (size_t s = 0; s < request->source_count; s++) {
         const struct fb_plot_source *source = &request->sources[s];
         for (size_t g = 0; g < source->groups.count; g++) {
@@ -57,10 +80,13 @@ void fb_plot_each(const struct fb_plot_request *request, const char *kind, const
                 .group = &source->groups.items[g],
                 .curves = source->curves != NULL ? source->curves[g] : NULL,
             };
+            lacking.workloads++;
             if (each_group(&view, has, draw, out) == 0)
-                note_lack(source, view.group, kind, lack, out);
+                add_lacking(&lacking, view.group);
         }
     }
+    note_lack(&lacking, kind, lack, out);
+    fb_buf_deinit(&lacking.names);
 }
 
 void fb_plot_title(const struct fb_plot_view *view, const char *what, struct fb_buf *out)
