@@ -20,8 +20,8 @@ set object 1 rectangle from first -N[10], graph 0 to first N[10], graph 1 fillco
     fillstyle solid 1.0 noborder back
 set arrow from first 0, graph 0 to first 0, graph 1 nohead linecolor rgb "#767676" linewidth 1
 plot data index "rows" using 2:1:3:4:5 with xerrorbars pointtype 7 pointsize 0.8 \
-        linecolor rgb variable notitle, \
+        linecolor rgb variable title T[1] noenhanced, \
     data index "rows" using (-N[9]):1:6 with labels right offset character -1, 0 noenhanced \
-        notitle, \
+        title T[1] noenhanced, \
     data index "rows" using (N[9]):1:7 with labels left offset character 1, 0 font small \
-        noenhanced notitle
+        noenhanced title T[1] noenhanced

@@ -6,6 +6,7 @@ data = ARG1
 format = ARG2
 here = ARG0[1:strlen(ARG0) - strlen("heat.gp")]
 load here . "common.gp"
+load here . "lines.gp"
 
 array head[N[9]]
 array numbers[N[9]]
@@ -24,7 +25,6 @@ set yrange [H:0]
 unset border
 unset tics
 unset grid
-unset key
 panel_x(i) = N[3] + ((i - 1) % int(N[10])) * (N[11] + 16)
 panel_y(i) = N[5] + floor((i - 1) / N[10]) * (N[13] + N[14] + 10) + N[13]
 do for [i = 1:N[9]] {
@@ -32,16 +32,14 @@ do for [i = 1:N[9]] {
     set label (60 + i) numbers[i] at first panel_x(i), first panel_y(i) - 9 font small \
         textcolor rgb "#444444" noenhanced
 }
-legend_x(i) = N[3] + ((i - 1) % 4) * (W - 32) / 4.0
-legend_y(i) = N[7] + 8 + floor((i - 1) / 4) * 17
-do for [i = 1:N[16]] {
-    set object i rectangle from first legend_x(i), first legend_y(i) - 5 \
-        to first legend_x(i) + 12, first legend_y(i) + 6 fillcolor rgb colour[i] \
-        fillstyle solid 1.0 border rgb "#9a9a9a" linewidth 0.5
-    set label (80 + i) legend[i] at first legend_x(i) + 18, first legend_y(i) font small noenhanced
-}
+key_first = 1
+key_last = N[16]
+key_sample = "area"
+key_columns = 4
+key_left = 16
+load here . "key.gp"
 set style fill solid 1.0 noborder
 plot for [i = 1:N[9]] data index "cells ".i \
     using (panel_x(i) + $1 * N[12]):(panel_y(i) + $3 * N[12]):(panel_x(i) + $1 * N[12]): \
     (panel_x(i) + $2 * N[12]):(panel_y(i) + $3 * N[12]):(panel_y(i) + ($3 + 1) * N[12] + 0.3):4 \
-    with boxxyerror linecolor rgb variable notitle
+    with boxxyerror linecolor rgb variable title head[i] noenhanced

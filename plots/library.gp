@@ -28,7 +28,9 @@ do for [i = 1:N[10]] {
 }
 set style fill solid 1.0 border rgb "#ffffff"
 plot data index "cells" using 1:2:($1 - 0.5):($1 + 0.5):($2 - 0.5):($2 + 0.5):3 with boxxyerror \
-        linecolor rgb variable linewidth 1 notitle, \
+        linecolor rgb variable linewidth 1 title T[1] noenhanced, \
     data index "cells" using 1:2:4:5 with labels center font small textcolor rgb variable \
-        noenhanced notitle, \
-    data index "rows" using (0.5):1:2 with labels right offset character -1, 0 noenhanced notitle
+        noenhanced \
+        title T[1] noenhanced, \
+    data index "rows" using (0.5):1:2 with labels right offset character -1, 0 noenhanced \
+        title T[1] noenhanced

@@ -5,6 +5,7 @@ data = ARG1
 format = ARG2
 here = ARG0[1:strlen(ARG0) - strlen("parts.gp")]
 load here . "common.gp"
+load here . "lines.gp"
 
 set border 1
 set grid noytics
@@ -13,14 +14,19 @@ set xrange [0:N[9]]
 set yrange [N[10] + 0.6:0.4] noextend
 set xtics out
 unset ytics
-set key at screen px(N[3] - 10), screen py(N[7] + 4) left top Left reverse vertical maxrows 20 \
-    samplen 2 spacing 1.13
+key_first = 1
+key_last = N[11]
+key_sample = "area"
+key_columns = 2
+key_left = 16
+load here . "key.gp"
 set style fill solid 1.0 border rgb "#ffffff"
-plot for [i = 1:N[11]] NaN with boxes linecolor rgb colour[i] fill solid 1.0 noborder \
-        title legend[i], \
-    data index "segments" using 2:1:2:3:($1 - 0.38):($1 + 0.38):4 with boxxyerror \
-        linecolor rgb variable linewidth 0.8 notitle, \
+plot data index "segments" using 2:1:2:3:($1 - 0.38):($1 + 0.38):4 with boxxyerror \
+        linecolor rgb variable linewidth 0.8 title T[1] noenhanced, \
     data index "segments" using (($2 + $3) / 2):1:5:6 with labels center font small \
-        textcolor rgb variable noenhanced notitle, \
-    data index "rows" using (0):1:3 with labels right offset character -1, 0 noenhanced notitle, \
-    data index "rows" using 2:1:4 with labels left offset character 0.8, 0 noenhanced notitle
+        textcolor rgb variable noenhanced \
+        title T[1] noenhanced, \
+    data index "rows" using (0):1:3 with labels right offset character -1, 0 noenhanced \
+        title T[1] noenhanced, \
+    data index "rows" using 2:1:4 with labels left offset character 0.8, 0 noenhanced \
+        title T[1] noenhanced

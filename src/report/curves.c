@@ -58,24 +58,34 @@ static void take_phases(const struct fb_repetition *repetition, struct fb_cell_c
     fb_timeline_deinit(&timeline);
 }
 
-/* The readings after the last free. The purge stands at the same moment as the one before it and is
- * no part of the curve. */
+/* What stays at a checkpoint, t after the last free. */
+static void add_tail(const struct fb_repetition *repetition, const char *kind, uint64_t start_ns,
+                     struct fb_cell_curves *out)
+{
+    const struct fb_checkpoint *at = fb_timeline_checkpoint(repetition, kind, -1);
+    if (at != NULL && at->t_ns >= start_ns)
+        fb_curve_add(&out->tail, (double)(at->t_ns - start_ns) / NS_PER_S,
+                     (double)at->footprint_bytes - (double)at->live_bytes);
+}
+
+/* The readings after the last free: checkpoints, and the samples between them. The purge stands at
+ * the same moment as the one before it and is no part of the curve. */
 static void take_tail(const struct fb_repetition *repetition, struct fb_cell_curves *out)
 {
-    const struct fb_checkpoint *start = fb_timeline_checkpoint(repetition, "idle_0s", -1);
-    const struct fb_checkpoint *end = fb_timeline_checkpoint(repetition, "active_10s", -1);
+    static const char *const kinds[] = {"idle_0s", "idle_1s", "idle_10s", "active_10s"};
+    const struct fb_checkpoint *start = fb_timeline_checkpoint(repetition, kinds[0], -1);
     const struct fb_series *series = &repetition->series;
-    if (start == NULL || end == NULL)
-        return;
-    fb_curve_add(&out->tail, 0, (double)start->footprint_bytes - (double)start->live_bytes);
-    for (size_t i = 0; i < series->count; i++) {
-        const struct fb_point *point = &series->points[i];
-        if (point->t_ns > start->t_ns && point->t_ns < end->t_ns)
-            fb_curve_add(&out->tail, (double)(point->t_ns - start->t_ns) / NS_PER_S,
-                         (double)point->footprint_bytes - (double)point->live_bytes);
+    size_t next = 0;
+    for (size_t i = 0; start != NULL && i < sizeof kinds / sizeof kinds[0]; i++) {
+        const struct fb_checkpoint *at = fb_timeline_checkpoint(repetition, kinds[i], -1);
+        for (; at != NULL && next < series->count && series->points[next].t_ns < at->t_ns; next++) {
+            const struct fb_point *point = &series->points[next];
+            if (point->t_ns > start->t_ns)
+                fb_curve_add(&out->tail, (double)(point->t_ns - start->t_ns) / NS_PER_S,
+                             (double)point->footprint_bytes - (double)point->live_bytes);
+        }
+        add_tail(repetition, kinds[i], start->t_ns, out);
     }
-    fb_curve_add(&out->tail, (double)(end->t_ns - start->t_ns) / NS_PER_S,
-                 (double)end->footprint_bytes - (double)end->live_bytes);
 }
 
 static void thin(struct fb_cell_curves *out, size_t columns)

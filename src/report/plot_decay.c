@@ -140,7 +140,7 @@ static void draw_decay(const struct fb_plot_view *view, struct fb_pictures *out)
     fb_buf_adds(&frame.caption,
                 "Idle: no allocator call. Active: a few small pairs and one of 64 KiB a second on "
                 "each thread. Purged: every thread told to give back what it can. ");
-    fb_plot_caption(view, has_tail, &frame.caption);
+    fb_plot_caption(view, has_tail, true, &frame.caption);
     struct fb_picture *picture =
         fb_pictures_add(out, "decay", view->group, view->page, fb_strdup(title.text));
     double end = scale.end_s > 0 ? scale.end_s : 1;

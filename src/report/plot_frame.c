@@ -14,7 +14,7 @@ void fb_plot_frame_init(struct fb_plot_frame *frame, unsigned width)
 {
     *frame = (struct fb_plot_frame){.width = width,
                                     .plot_px = width * 3 / 8,
-                                    .axis_px = 48,
+                                    .axis_px = 56,
                                     .left_px = 76,
                                     .right_px = 24,
                                     .title = "",

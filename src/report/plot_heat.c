@@ -24,11 +24,11 @@ static const struct {
 } shades[] = {
     [SHADE_NONE] = {0xf4f4f4, "not resident"},
     [SHADE_OWN] = {0x8a8a8a, "start-up and base"},
-    [SHADE_DEAD] = {0xd55e00, "resident, nothing live"},
+    [SHADE_DEAD] = {0xd55e00, "nothing live"},
     [SHADE_FIRST] = {0xd6e6f4, "up to 20 % live"},
-    [SHADE_FIRST + 1] = {0x9dc6e0, "20–40 %"},
-    [SHADE_FIRST + 2] = {0x5fa3d0, "40–60 %"},
-    [SHADE_FIRST + 3] = {0x2676b8, "60–80 %"},
+    [SHADE_FIRST + 1] = {0x9dc6e0, "20–40 % live"},
+    [SHADE_FIRST + 2] = {0x5fa3d0, "40–60 % live"},
+    [SHADE_FIRST + 3] = {0x2676b8, "60–80 % live"},
     [SHADE_FIRST + 4] = {0x08306b, "80–100 % live"},
 };
 #define SHADE_COUNT (sizeof shades / sizeof shades[0])
@@ -203,7 +203,7 @@ static void put_caption(const struct fb_plot_view *view, const struct panel *pan
                 "%s%s%s. ",
                 fb_units_bytes(group, size, sizeof size),
                 *phase != '\0' ? "at the end of phase " : "at the peak of live bytes", phase, "");
-    fb_plot_caption(view, has_heat, caption);
+    fb_plot_caption(view, has_heat, false, caption);
 }
 
 static void put_picture(const struct fb_plot_view *view, struct panel *panels, size_t count,

@@ -242,7 +242,7 @@ static void draw_rss(const struct fb_plot_view *view, struct fb_pictures *out)
     char *y_label = fb_format("RSS, anonymous (%s)", bytes.name);
     lines.frame.y_label = y_label;
     lines.frame.legend_rows = (unsigned)view->cell_count + 1;
-    fb_plot_caption(view, has_curve, &lines.frame.caption);
+    fb_plot_caption(view, has_curve, true, &lines.frame.caption);
     struct fb_picture *picture =
         fb_pictures_add(out, "rss", view->group, view->page, fb_strdup(lines.title.text));
     const double extra[] = {lines.x_max, most > 0 ? most / bytes.base * 1.05 : 1,
@@ -319,7 +319,7 @@ static void draw_ratio(const struct fb_plot_view *view, struct fb_pictures *out)
     lines.frame.y_label = "RSS, anonymous / live bytes";
     lines.frame.legend_rows = (unsigned)view->cell_count;
     fb_buf_adds(&lines.frame.caption, "No ratio where less than 1 MiB is live. ");
-    fb_plot_caption(view, has_ratio, &lines.frame.caption);
+    fb_plot_caption(view, has_ratio, true, &lines.frame.caption);
     struct fb_picture *picture =
         fb_pictures_add(out, "ratio", view->group, view->page, fb_strdup(lines.title.text));
     put_ratio(view, &lines, most, &picture->data);

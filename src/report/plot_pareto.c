@@ -140,7 +140,7 @@ static void draw_one(const struct fb_plot_view *view, struct fb_pictures *out)
     fb_buf_adds(&frame.caption,
                 "Down and to the left is better; the line joins those that none beats in both. "
                 "Bars: lowest to highest run. Time is of a pass of its own, in real time. ");
-    fb_plot_caption(view, has_both, &frame.caption);
+    fb_plot_caption(view, has_both, false, &frame.caption);
     struct fb_picture *picture =
         fb_pictures_add(out, "pareto", view->group, view->page, fb_strdup(title.text));
     const double extra[] = {log ? range.x_low / x_base * 0.8 : 0,

@@ -147,10 +147,10 @@ static void put_picture(const struct fb_plot_view *view, const struct bar *bars,
     frame.left_px = left_px(bars, count, frame.width);
     frame.right_px = 90;
     frame.plot_px = (unsigned)count * ROW_PX + 8;
-    frame.legend_rows = (unsigned)shown;
+    frame.legend_rows = (unsigned)(shown + 1) / 2;
     fb_buf_adds(&frame.caption, "Peak: the moment with most live bytes. End: the last phase's, "
                                 "after its frees. ");
-    fb_plot_caption(view, has_parts, &frame.caption);
+    fb_plot_caption(view, has_parts, false, &frame.caption);
     struct fb_picture *picture =
         fb_pictures_add(out, "parts", view->group, view->page, fb_strdup(title.text));
     const double extra[] = {most / bytes.base, (double)count, (double)shown};

@@ -128,19 +128,24 @@ static void add_choice(const struct fb_plot_view *view, struct fb_buf *out)
             most);
 }
 
+/* Why a cell of the group has no place in the picture. */
+static const char *why_missing(const struct fb_plot_view *view, size_t cell)
+{
+    const struct fb_cell_curves *curves = view->curves != NULL ? &view->curves[cell] : NULL;
+    enum fb_status status = view->group->cells[cell].status;
+    if (fb_status_done(status) && curves != NULL && curves->absent != NULL)
+        return curves->absent;
+    return status == FB_STATUS_OK ? "no data" : fb_status_name(status);
+}
+
 static void add_missing(const struct fb_plot_view *view, fb_plot_has *has, struct fb_buf *out)
 {
     size_t listed = 0;
     for (size_t i = 0; i < view->group->count; i++) {
-        const struct fb_cell *cell = &view->group->cells[i];
-        const struct fb_cell_curves *curves = view->curves != NULL ? &view->curves[i] : NULL;
-        if (has(view, i))
-            continue;
-        fb_buf_addf(out, "%s%s (%s)", listed++ == 0 ? "Not drawn: " : ", ",
-                    fb_text_or_empty(cell->allocator.name),
-                    !fb_status_done(cell->status)              ? fb_status_name(cell->status)
-                    : curves != NULL && curves->absent != NULL ? curves->absent
-                                                               : "no data");
+        if (!has(view, i))
+            fb_buf_addf(out, "%s%s (%s)", listed++ == 0 ? "Not drawn: " : ", ",
+                        fb_text_or_empty(view->group->cells[i].allocator.name),
+                        why_missing(view, i));
     }
     if (listed > 0)
         fb_buf_adds(out, ". ");
@@ -159,10 +164,12 @@ static void add_refused(const struct fb_plot_view *view, struct fb_buf *out)
         fb_buf_adds(out, ". ");
 }
 
-void fb_plot_caption(const struct fb_plot_view *view, fb_plot_has *has, struct fb_buf *out)
+void fb_plot_caption(const struct fb_plot_view *view, fb_plot_has *has, bool of_runs,
+                     struct fb_buf *out)
 {
     add_parameters(view, out);
-    add_choice(view, out);
+    if (of_runs)
+        add_choice(view, out);
     add_refused(view, out);
     if (view->page == 1)
         add_missing(view, has, out);
