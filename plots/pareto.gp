@@ -33,7 +33,8 @@ if (N[15] == 1) {
         for [i = 1:N[13]] data index "means" using 1:($3 == i ? $2 : NaN) with points \
             pointtype marks[i] pointsize 1.5 linecolor rgb colour[i] title legend[i] noenhanced
 } else {
-    plot data index "front" using 1:2 with lines linecolor rgb "#9a9a9a" linewidth 1 title T[1] noenhanced, \
+    plot data index "front" using 1:2 with lines linecolor rgb "#9a9a9a" \
+            linewidth 1 title T[1] noenhanced, \
         for [i = 1:N[13]] data index "points" using 1:($7 == i ? $2 : NaN):3:4:5:6 \
             with xyerrorbars pointtype marks[i] pointsize 1.2 linecolor rgb colour[i] \
             title legend[i] noenhanced

@@ -18,7 +18,7 @@ key_first = 1
 key_last = 1
 key_sample = "area"
 load here . "key.gp"
-plot data index "live" using 1:2 with filledcurves y1=0 fill solid 1.0 noborder \
+plot data index "live" using 1:2 with filledcurves closed fill solid 1.0 noborder \
         linecolor rgb colour[1] title legend[1] noenhanced, \
     data index "live" using 1:2 with lines linecolor rgb outline linewidth 1 \
         title legend[1] noenhanced, \

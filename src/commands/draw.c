@@ -130,7 +130,7 @@ static int check_free(const struct fb_pictures *pictures, const char *dir, const
 static int draw_file(const struct fb_picture *picture, const char *dir, const char *format,
                      bool say, struct fb_error *err)
 {
-    struct fb_buf bytes;
+    struct fb_buf bytes = {0};
     if (fb_draw_picture(picture, format, &bytes, err) != 0)
         return -1;
     char *path = path_of(dir, picture, format);
@@ -212,14 +212,14 @@ int fb_draw_sketch(const char *dir, const struct fb_result *result, unsigned col
 {
     struct fb_plot_source source;
     struct fb_pictures pictures = {0};
-    fb_plot_source_init(&source, dir, result, true, columns * 5);
+    fb_plot_source_init(&source, dir, result, true, columns * 6);
     const struct fb_plot_request request = {
         .sources = &source, .source_count = 1, .metric = FB_METRIC_COUNT, .width = columns};
     fb_plot_kind_find("sketch")->make(&request, &pictures);
     int status = 0;
     fb_buf_init(out, PICTURE_CAP_BYTES);
     for (size_t i = 0; i < pictures.count && status == 0; i++) {
-        struct fb_buf text;
+        struct fb_buf text = {0};
         status = fb_draw_picture(&pictures.items[i], "txt", &text, err);
         if (status != 0)
             break;

@@ -25,7 +25,7 @@ struct plot_options {
     const char **results;
     size_t result_count;
     const char *output, *base, *format;
-    const struct fb_plot_kind **kinds; /* none: those that are drawn by default */
+    size_t *kinds; /* places in the table; none: those that are drawn by default */
     size_t kind_count;
     enum fb_metric metric;
     double threshold;
@@ -48,7 +48,7 @@ static int add_kind(struct plot_options *options, const char *name, struct fb_er
                        "--plot \"%s\": no such picture; --help lists them, as in --plot rss,ratio",
                        name);
     options->kinds = fb_realloc(options->kinds, options->kind_count + 1, sizeof *options->kinds);
-    options->kinds[options->kind_count++] = kind;
+    options->kinds[options->kind_count++] = (size_t)(kind - fb_plot_kinds);
     return 0;
 }
 
@@ -253,7 +253,7 @@ static bool wanted(const struct plot_options *options, const struct fb_plot_kind
     if (options->kind_count == 0)
         return fb_draw_by_default(kind, request);
     for (size_t i = 0; i < options->kind_count; i++)
-        if (options->kinds[i] == kind)
+        if (&fb_plot_kinds[options->kinds[i]] == kind)
             return true;
     return false;
 }
@@ -261,7 +261,7 @@ static bool wanted(const struct plot_options *options, const struct fb_plot_kind
 static bool wants_sketch(const struct plot_options *options)
 {
     for (size_t i = 0; i < options->kind_count; i++)
-        if (is_sketch(options->kinds[i]))
+        if (is_sketch(&fb_plot_kinds[options->kinds[i]]))
             return strcmp(options->format, "dat") != 0;
     return false;
 }
@@ -270,7 +270,7 @@ static bool wants_curves(const struct plot_options *options)
 {
     bool any = options->kind_count == 0;
     for (size_t i = 0; i < options->kind_count; i++)
-        any = any || options->kinds[i]->with_curves;
+        any = any || fb_plot_kinds[options->kinds[i]].with_curves;
     return any;
 }
 

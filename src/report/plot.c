@@ -41,9 +41,9 @@ void fb_plot_source_init(struct fb_plot_source *source, const char *dir,
     source->curves = fb_alloc(source->groups.count, sizeof *source->curves);
     for (size_t g = 0; g < source->groups.count; g++) {
         const struct fb_group *group = &source->groups.items[g];
-        source->curves[g] = fb_alloc(group->count, sizeof **source->curves);
+        source->curves[g].cells = fb_alloc(group->count, sizeof *source->curves[g].cells);
         for (size_t c = 0; c < group->count; c++)
-            fb_curves_load(dir, &group->cells[c], width / 5, &source->curves[g][c]);
+            fb_curves_load(dir, &group->cells[c], width / 6, &source->curves[g].cells[c]);
     }
 }
 
@@ -51,8 +51,8 @@ void fb_plot_source_deinit(struct fb_plot_source *source)
 {
     for (size_t g = 0; source->curves != NULL && g < source->groups.count; g++) {
         for (size_t c = 0; c < source->groups.items[g].count; c++)
-            fb_curves_deinit(&source->curves[g][c]);
-        free(source->curves[g]);
+            fb_curves_deinit(&source->curves[g].cells[c]);
+        free(source->curves[g].cells);
     }
     free(source->curves);
     fb_groups_deinit(&source->groups);

@@ -14,7 +14,9 @@ struct fb_plot_source {
     const char *dir;
     const struct fb_result *result;
     struct fb_groups groups;
-    struct fb_cell_curves **curves; /* [group][cell]; NULL when not loaded */
+    struct fb_group_curves {
+        struct fb_cell_curves *cells;
+    } * curves;       /* by group; NULL when not loaded */
     json_t *document; /* result.json as it is, for fields of later versions; may be NULL */
 };
 

@@ -21,17 +21,13 @@ enum shade { SHADE_NONE = 0, SHADE_OWN, SHADE_DEAD, SHADE_FIRST };
 static const struct {
     unsigned colour;
     const char *legend;
-} shades[] = {
-    [SHADE_NONE] = {0xf4f4f4, "not resident"},
-    [SHADE_OWN] = {0x8a8a8a, "start-up and base"},
-    [SHADE_DEAD] = {0xd55e00, "nothing live"},
-    [SHADE_FIRST] = {0xd6e6f4, "up to 20 % live"},
-    [SHADE_FIRST + 1] = {0x9dc6e0, "20–40 % live"},
-    [SHADE_FIRST + 2] = {0x5fa3d0, "40–60 % live"},
-    [SHADE_FIRST + 3] = {0x2676b8, "60–80 % live"},
-    [SHADE_FIRST + 4] = {0x08306b, "80–100 % live"},
+} shades[SHADE_FIRST + SHADES] = {
+    [SHADE_NONE] = {0xf4f4f4, "not resident"},      [SHADE_OWN] = {0x8a8a8a, "start-up and base"},
+    [SHADE_DEAD] = {0xd55e00, "nothing live"},      [SHADE_FIRST] = {0xd6e6f4, "up to 20 % live"},
+    [SHADE_FIRST + 1] = {0x9dc6e0, "20–40 % live"}, [SHADE_FIRST + 2] = {0x5fa3d0, "40–60 % live"},
+    [SHADE_FIRST + 3] = {0x2676b8, "60–80 % live"}, [SHADE_FIRST + 4] = {0x08306b, "80–100 % live"},
 };
-#define SHADE_COUNT (sizeof shades / sizeof shades[0])
+#define SHADE_COUNT (SHADE_FIRST + SHADES)
 
 /* One allocator's map. */
 struct panel {

@@ -19,7 +19,9 @@
 struct map {
     const struct fb_plot_request *request;
     enum fb_metric metric;
-    const struct fb_group **rows;
+    struct map_row {
+        const struct fb_group *group;
+    } * rows;
     size_t row_count;
     const char **columns;
     size_t column_count;
@@ -41,7 +43,7 @@ static void collect(struct map *map)
         const struct fb_groups *groups = &map->request->sources[s].groups;
         for (size_t g = 0; g < groups->count; g++) {
             map->rows = fb_realloc(map->rows, map->row_count + 1, sizeof *map->rows);
-            map->rows[map->row_count++] = &groups->items[g];
+            map->rows[map->row_count++].group = &groups->items[g];
             for (size_t c = 0; c < groups->items[g].count; c++)
                 add_column(map, fb_text_or_empty(groups->items[g].cells[c].allocator.name));
         }
@@ -50,7 +52,7 @@ static void collect(struct map *map)
 
 static const struct fb_cell *find_cell(const struct map *map, size_t row, size_t column)
 {
-    const struct fb_group *group = map->rows[row];
+    const struct fb_group *group = map->rows[row].group;
     for (size_t i = 0; i < group->count; i++)
         if (strcmp(fb_text_or_empty(group->cells[i].allocator.name), map->columns[column]) == 0)
             return &group->cells[i];
@@ -173,8 +175,8 @@ static void put_names(const struct map *map, const struct page *page, unsigned l
     for (size_t i = 0; i < page->rows; i++) {
         struct fb_buf title;
         fb_buf_init(&title, FB_PLOT_DATA_CAP_BYTES);
-        fb_group_title(map->rows[page->row + i], &title);
-        const char *name = fb_text_or_empty(map->rows[page->row + i]->cells[0].workload.name);
+        fb_group_title(map->rows[page->row + i].group, &title);
+        const char *name = fb_text_or_empty(map->rows[page->row + i].group->cells[0].workload.name);
         bool fit = fb_plot_length(title.text) <= fb_plot_fit((double)left - 24);
         char *cut = fb_plot_cut(fit ? title.text : name, fb_plot_fit((double)left - 24));
         fb_buf_addf(data, "%zu\t", i + 1);
@@ -197,7 +199,8 @@ static unsigned left_px(const struct map *map, unsigned width)
 {
     size_t longest = 0;
     for (size_t i = 0; i < map->row_count; i++) {
-        size_t length = fb_plot_length(fb_text_or_empty(map->rows[i]->cells[0].workload.name));
+        size_t length =
+            fb_plot_length(fb_text_or_empty(map->rows[i].group->cells[0].workload.name));
         longest = length > longest ? length : longest;
     }
     double px = fmax(7.4 * (double)longest + 28, width * 0.22);

@@ -65,18 +65,24 @@ static void put_curve(struct fb_buf *data, const char *name, const struct fb_cur
         fb_plot_point(data, x_max, last(curve) / y_base);
 }
 
-/* "live": the steps as a line of their corners, since gnuplot fills steps one by one. */
+/* "live": the steps as an area's outline, corner by corner from the axis back to it, since gnuplot
+ * fills steps one by one. */
 static void put_area(struct fb_buf *data, const struct fb_curve *curve, double x_base,
                      double y_base, double x_max)
 {
     fb_plot_dataset(data, "live");
+    if (curve->count == 0)
+        return;
+    fb_plot_point(data, curve->x[0] / x_base, 0);
     for (size_t i = 0; i < curve->count; i++) {
         if (i > 0)
             fb_plot_point(data, curve->x[i] / x_base, curve->y[i - 1] / y_base);
         fb_plot_point(data, curve->x[i] / x_base, curve->y[i] / y_base);
     }
-    if (curve->count > 0 && curve->x[curve->count - 1] <= curve->x[0])
-        fb_plot_point(data, x_max, last(curve) / y_base);
+    bool moment = curve->x[curve->count - 1] <= curve->x[0];
+    double end = moment ? x_max : curve->x[curve->count - 1] / x_base;
+    fb_plot_point(data, end, last(curve) / y_base);
+    fb_plot_point(data, end, 0);
 }
 
 /* Where the names of phases end that stand in one row so far, in pixels. */

@@ -48,7 +48,8 @@ void fb_plot_each(const struct fb_plot_request *request, const char *kind, const
 void fb_plot_title(const struct fb_plot_view *view, const char *what, struct fb_buf *out);
 /* "virtual clock, lockstep order, 3 layouts; Linux …" into the subtitle. */
 void fb_plot_subtitle(const struct fb_plot_view *view, struct fb_buf *out);
-/* The parameters, which run is drawn (of_runs: the picture is of one run a cell), and which cells of the group are not, and why. */
+/* The parameters, which run is drawn (of_runs: the picture is of one run a cell), and which cells
+ * of the group are not, and why. */
 void fb_plot_caption(const struct fb_plot_view *view, fb_plot_has *has, bool of_runs,
                      struct fb_buf *out);
 /* A row of the dataset "lines": number, colour, dash, text of the legend. */

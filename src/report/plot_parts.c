@@ -47,8 +47,9 @@ static size_t collect(const struct fb_plot_view *view, struct bar *bars)
     size_t count = 0;
     for (size_t i = 0; i < view->cell_count; i++) {
         const struct fb_cell *cell = &view->group->cells[view->cells[i]];
-        for (int moment = 0; moment < FB_PLOT_MOMENT_COUNT; moment++) {
-            if (!fb_plot_parts_find(view->source, cell, moment, &bars[count].parts))
+        for (unsigned moment = 0; moment < FB_PLOT_MOMENT_COUNT; moment++) {
+            if (!fb_plot_parts_find(view->source, cell, (enum fb_plot_moment)moment,
+                                    &bars[count].parts))
                 continue;
             bars[count++].label =
                 fb_format("%s, %s", fb_text_or_empty(cell->allocator.name), when[moment]);

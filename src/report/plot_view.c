@@ -78,7 +78,7 @@ void fb_plot_each(const struct fb_plot_request *request, const char *kind, const
                 .request = request,
                 .source = source,
                 .group = &source->groups.items[g],
-                .curves = source->curves != NULL ? source->curves[g] : NULL,
+                .curves = source->curves != NULL ? source->curves[g].cells : NULL,
             };
             lacking.workloads++;
             if (each_group(&view, has, draw, out) == 0)

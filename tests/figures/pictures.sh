@@ -71,7 +71,5 @@ draw() {
 
 shift || true
 [[ $# -gt 0 ]] || set -- rss library parts
-{
-    for name in "$@"; do "$name"; done
-    draw
-} | tee "$out/output.txt"
+for name in "$@"; do "$name" | tee "$out/$name.txt"; done
+draw
