@@ -40,6 +40,18 @@ run_tiny() { # ARGUMENT...
     done
 }
 
+@test "the documents' pictures are of the data kept with the reference results" {
+    needs_gnuplot
+    version=$(gnuplot --version)
+    [[ $version == "gnuplot 5.4 patchlevel 4" ]] || skip "the pictures are of 5.4.4, this is $version"
+    for data in "$repo"/results/reference/pictures/*.dat; do
+        name=$(basename "$data" .dat)
+        LC_ALL=C.UTF-8 gnuplot -d -c "$repo/plots/${name%%-*}.gp" "$data" svg >"$name.svg"
+        cmp "$name.svg" "$repo/docs/pictures/$name.svg"
+        [[ $(stat -c %s "$name.svg") -lt 100000 ]]
+    done
+}
+
 @test "every template draws svg and png without a complaint" {
     needs_gnuplot
     for data in "$kept"/*.dat; do
