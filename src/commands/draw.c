@@ -212,7 +212,7 @@ int fb_draw_sketch(const char *dir, const struct fb_result *result, unsigned col
 {
     struct fb_plot_source source;
     struct fb_pictures pictures = {0};
-    fb_plot_source_init(&source, dir, result, true, columns * 6);
+    fb_plot_source_init(&source, dir, result, true, FB_PLOT_WIDTH_MAX);
     const struct fb_plot_request request = {
         .sources = &source, .source_count = 1, .metric = FB_METRIC_COUNT, .width = columns};
     fb_plot_kind_find("sketch")->make(&request, &pictures);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COLUMN_PX 3U /* the width of a column that curves are thinned to */
+
 const struct fb_plot_kind fb_plot_kinds[] = {
     {"rss", "resident memory over time, with what is live", FB_PLOT_ALWAYS, true, fb_plot_rss},
     {"ratio", "resident over live, over time", FB_PLOT_ALWAYS, true, fb_plot_ratio},
@@ -43,7 +45,7 @@ void fb_plot_source_init(struct fb_plot_source *source, const char *dir,
         const struct fb_group *group = &source->groups.items[g];
         source->curves[g].cells = fb_alloc(group->count, sizeof *source->curves[g].cells);
         for (size_t c = 0; c < group->count; c++)
-            fb_curves_load(dir, &group->cells[c], width / 6, &source->curves[g].cells[c]);
+            fb_curves_load(dir, &group->cells[c], width / COLUMN_PX, &source->curves[g].cells[c]);
     }
 }
 

@@ -83,7 +83,7 @@ static size_t column_of(double x, double from, double width, size_t columns)
 void fb_curve_thin(struct fb_curve *curve, size_t columns)
 {
     drop_repeats(curve);
-    if (columns == 0 || curve->count <= columns * FB_THIN_PER_COLUMN)
+    if (columns == 0 || curve->count <= columns * 2)
         return;
     double from = curve->x[0];
     double width = (curve->x[curve->count - 1] - from) / (double)columns;
