@@ -26,8 +26,9 @@ do for [i = 1:N[10]] {
         set label (40 + i) column_name[i] at first i, graph above center noenhanced
     }
 }
-set style fill solid 1.0 border rgb "#ffffff"
-plot data index "cells" using 1:2:($1 - 0.5):($1 + 0.5):($2 - 0.5):($2 + 0.5):3 with boxxyerror \
+# A gap, not a border: half the size of the file.
+set style fill solid 1.0 noborder
+plot data index "cells" using 1:2:($1 - 0.496):($1 + 0.496):($2 - 0.475):($2 + 0.475):3 with boxxyerror \
         linecolor rgb variable linewidth 1 title T[1] noenhanced, \
     data index "cells" using 1:2:4:5 with labels center font small textcolor rgb variable \
         noenhanced \

@@ -31,7 +31,7 @@ rss() {
 # A cell that fails leaves a grey field in the map and does not end the script.
 library() {
     local status=0
-    echo "\$ fragbench run workloads/*.yaml -a $allocators --layouts 1"
+    echo "\$ fragbench run workloads/*.yaml -a $allocators --layouts 1${BUSY:+ $BUSY}"
     "$fragbench" run --progress never workloads/*.yaml -a "$allocators" --layouts 1 \
         -o "$work/library" >/dev/null 2>"$work/messages" || status=$?
     [[ $status -eq 0 || $status -eq 5 ]] || {
