@@ -5,6 +5,7 @@ static const struct fb_command commands[] = {
     {"run", cmd_run, "run workloads under allocators, print a table, write a result folder"},
     {"merge", cmd_merge, "join the shards of a run (run --shard I/N) into one result"},
     {"compare", cmd_compare, "judge result sets, or allocators within one, against a base; gate"},
+    {"plot", cmd_plot, "pictures of results, through gnuplot"},
     {"check", cmd_check, "parse and validate workloads, print what they would do"},
     {"list", cmd_list, "what there is: allocators, workloads, metrics, keys"},
     {"doctor", cmd_doctor, "what this machine can measure"},

@@ -12,9 +12,8 @@
 
 #define FOLDERS 3
 
-/* The folders in the order they are searched. The installed one is relative to the executable,
- * so that an installed tree can be moved. */
-static void folders(char *out[FOLDERS])
+/* A folder relative to the executable's, so that an installed tree can be moved. New string. */
+static char *from_executable(const char *relative)
 {
     char exe[4096];
     ssize_t length = readlink("/proc/self/exe", exe, sizeof exe - 1);
@@ -22,8 +21,14 @@ static void folders(char *out[FOLDERS])
     char *slash = strrchr(exe, '/');
     if (slash != NULL)
         *slash = '\0';
+    return fb_format("%s/%s", exe, relative);
+}
+
+/* The folders in the order they are searched. */
+static void folders(char *out[FOLDERS])
+{
     out[0] = fb_strdup("workloads");
-    out[1] = fb_format("%s/" FRAGBENCH_WORKLOADS_FROM_BIN, exe);
+    out[1] = from_executable(FRAGBENCH_WORKLOADS_FROM_BIN);
     out[2] = fb_strdup(FRAGBENCH_SOURCE_WORKLOADS);
 }
 
@@ -134,5 +139,24 @@ int fb_locate_workload(const char *argument, char **path, struct fb_error *err)
         *path = found;
     fb_locate_free(names, count);
     fb_locate_free(paths, count);
+    return status;
+}
+
+int fb_locate_template(const char *kind, char **path, struct fb_error *err)
+{
+    char *installed = from_executable(FRAGBENCH_PLOTS_FROM_BIN);
+    char *candidates[] = {fb_format("%s/%s.gp", installed, kind),
+                          fb_format(FRAGBENCH_SOURCE_PLOTS "/%s.gp", kind)};
+    int status = 0;
+    if (access(candidates[0], R_OK) == 0)
+        *path = fb_strdup(candidates[0]);
+    else if (access(candidates[1], R_OK) == 0)
+        *path = fb_strdup(candidates[1]);
+    else
+        status = fb_fail(err, FB_ERROR_IO, "the template %s is not there; install fragbench again",
+                         candidates[0]);
+    free(candidates[0]);
+    free(candidates[1]);
+    free(installed);
     return status;
 }

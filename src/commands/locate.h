@@ -1,4 +1,5 @@
-/* Where workloads are: a path as given, or a bare name in the workload folders. */
+/* Where workloads are: a path as given, or a bare name in the workload folders. And where the
+ * templates of pictures are. */
 #ifndef FB_COMMANDS_LOCATE_H
 #define FB_COMMANDS_LOCATE_H
 
@@ -19,5 +20,9 @@ void fb_locate_free(char **paths, size_t count);
 
 /* "workloads/kv.yaml" → "kv". New string. */
 char *fb_locate_name(const char *path);
+
+/* plots/KIND.gp of the installed folder, or else of the source tree; an IO error names where it was
+ * looked for. Never the current folder's: a template is a program. New string. */
+int fb_locate_template(const char *kind, char **path, struct fb_error *err) FB_MUST_USE;
 
 #endif

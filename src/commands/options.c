@@ -36,6 +36,8 @@ enum {
     KEY_EXPORT,
     KEY_PROGRESS,
     KEY_COLOR,
+    KEY_PLOT,
+    KEY_SKETCH,
 };
 
 static int set_words(const char *option, const char *text, const char *const *words, size_t *index,
@@ -263,6 +265,18 @@ int fb_options_color(struct fb_run_options *o, const char *text, struct fb_error
     return fb_options_when("--color", text, &o->color, err);
 }
 
+static int set_sketch(struct fb_run_options *o, const char *text, struct fb_error *err)
+{
+    return fb_options_when("--sketch", text, &o->sketch, err);
+}
+
+static int set_plot(struct fb_run_options *o, const char *text, struct fb_error *err)
+{
+    (void)text, (void)err;
+    o->plot = true;
+    return 0;
+}
+
 static int set_verify(struct fb_run_options *o, const char *text, struct fb_error *err)
 {
     (void)text, (void)err;
@@ -346,6 +360,13 @@ static const struct row {
     {{"force", 'f', NULL, 0, "replace the results in DIR", 3}, set_force},
     {{"export", KEY_EXPORT, "FORMAT=FILE", 0, "another document, repeatable; - is stdout", 3},
      fb_options_export},
+    {{"plot", KEY_PLOT, NULL, 0, "draw the pictures of `fragbench plot` into DIR/plots", 3},
+     set_plot},
+    {{"sketch", KEY_SKETCH, "WHEN", 0,
+      "the curves as text above the table: auto (default: on a terminal of 80 columns), always, "
+      "never",
+      3},
+     set_sketch},
     {{"progress", KEY_PROGRESS, "WHEN", 0, "auto (default), always, never", 3}, set_progress},
     {{"color", KEY_COLOR, "WHEN", 0, "auto (default), always, never; NO_COLOR is heeded", 3},
      fb_options_color},

@@ -41,7 +41,8 @@ struct fb_run_options {
     const char *output; /* NULL = results/<workload>-<UTC> */
     struct fb_export_request *exports;
     size_t export_count;
-    enum fb_when progress, color;
+    bool plot;
+    enum fb_when progress, color, sketch;
 };
 
 /* Parses; on --help or a bad command line argp prints and ends the process (0 or 2). */

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "commands/cells.h"
 #include "commands/commands.h"
+#include "commands/draw.h"
 #include "commands/execute.h"
 #include "commands/exit_code.h"
 #include "commands/folder.h"
@@ -21,6 +22,8 @@
 #include <unistd.h>
 
 #define TEXT_CAP_BYTES ((size_t)1 << 28)
+#define SKETCH_COLUMNS 80U /* narrower ones show nothing */
+#define SKETCHES_MAX 3U    /* workloads; more would push the table off the screen */
 
 static int load(struct fb_execution *run, struct fb_error *err)
 {
@@ -158,6 +161,47 @@ static int close_results(struct fb_execution *run, struct fb_error *err)
     return fb_execute_save(run, true, err);
 }
 
+static bool want_sketch(const struct fb_execution *run, unsigned columns)
+{
+    if (run->options->sketch != FB_WHEN_AUTO)
+        return run->options->sketch == FB_WHEN_ALWAYS;
+    return columns >= SKETCH_COLUMNS && run->plan.count <= SKETCHES_MAX;
+}
+
+/* The curves before the table, so that the verdict stays the last thing on the screen. A sketch
+ * that cannot be drawn is no failure of the run. */
+static void print_sketch(const struct fb_execution *run)
+{
+    unsigned columns = fb_progress_terminal_width(STDOUT_FILENO);
+    struct fb_error err = {0};
+    struct fb_buf text;
+    if (!want_sketch(run, columns))
+        return;
+    if (fb_draw_sketch(run->folder, &run->result,
+                       columns >= SKETCH_COLUMNS ? columns : SKETCH_COLUMNS, &text, &err) != 0) {
+        fb_message_note("no sketch of the curves: %s", err.text);
+        return;
+    }
+    if (text.length > 0)
+        (void)printf("%s\n", text.text);
+    fb_buf_deinit(&text);
+}
+
+static void draw_pictures(const struct fb_execution *run)
+{
+    struct fb_error err = {0};
+    size_t count = 0;
+    if (!run->options->plot)
+        return;
+    if (fb_draw_result(run->folder, &run->result, &count, &err) != 0)
+        fb_message_note("not all pictures were drawn: %s", err.text);
+    else if (count == 0)
+        fb_message_note("no pictures: no cell has a curve");
+    else
+        fb_message_note("%zu picture%s in %s/plots", count, count == 1 ? " is" : "s are",
+                        run->folder);
+}
+
 /* The table is the document, unless --export gave stdout to another one. */
 void fb_execute_print(const struct fb_execution *run)
 {
@@ -168,6 +212,8 @@ void fb_execute_print(const struct fb_execution *run)
         .width = export == NULL ? fb_progress_terminal_width(STDOUT_FILENO) : 0,
     };
     struct fb_buf text;
+    if (export == NULL)
+        print_sketch(run);
     fb_buf_init(&text, TEXT_CAP_BYTES);
     fb_table_render(&run->result, &table, &text);
     fb_gates_render(&run->findings, table.color, &text);
@@ -181,6 +227,7 @@ void fb_execute_print(const struct fb_execution *run)
     }
     (void)fwrite(text.text, 1, text.length, stdout);
     fb_buf_deinit(&text);
+    draw_pictures(run);
     fb_message_note("results are in %s", run->folder);
 }
 
