@@ -1,38 +1,17 @@
 #include "report/table.h"
 
 #include "base/alloc.h"
+#include "base/shell.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LINE_CAP 65536U
 
-static bool is_plain(const char *text)
-{
-    for (; *text != '\0'; text++)
-        if (!isalnum((unsigned char)*text) && strchr("_-./,:+@%=", *text) == NULL)
-            return false;
-    return true;
-}
-
-/* In single quotes, where a quote itself becomes '\''. */
-static void add_quoted(struct fb_buf *line, const char *text)
-{
-    if (is_plain(text)) {
-        fb_buf_adds(line, text);
-        return;
-    }
-    fb_buf_adds(line, "'");
-    for (; *text != '\0'; text++)
-        fb_buf_add(line, *text == '\'' ? "'\\''" : text, *text == '\'' ? 4 : 1);
-    fb_buf_adds(line, "'");
-}
-
 static void add_setting(struct fb_buf *line, const char *name, const char *value)
 {
     fb_buf_addf(line, "%s%s=", line->length > 0 ? " " : "", name);
-    add_quoted(line, value == NULL ? "" : value);
+    fb_shell_add(line, value == NULL ? "" : value);
 }
 
 static void add_preload(struct fb_buf *line, const struct fb_cell *cell)

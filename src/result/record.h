@@ -8,6 +8,7 @@
 #define FB_RESULT_RECORD_H
 
 #include "base/error.h"
+#include "result/attribution.h"
 #include "result/metric.h"
 
 #include <stdbool.h>
@@ -74,6 +75,7 @@ struct fb_checkpoint {
     uint64_t mappings;
     struct fb_counter *allocator; /* what it says of itself; none where it has no counters */
     size_t allocator_count;
+    struct fb_attribution *attribution; /* where the footprint is; NULL: not looked at */
 };
 
 struct fb_phase_record {
@@ -182,6 +184,7 @@ struct fb_result {
 
 /* Zeroes everything and makes every value NaN, so that nothing unmeasured reads as 0. */
 void fb_repetition_init(struct fb_repetition *repetition);
+void fb_checkpoint_deinit(struct fb_checkpoint *checkpoint);
 void fb_repetition_deinit(struct fb_repetition *repetition);
 void fb_cell_deinit(struct fb_cell *cell);
 void fb_result_deinit(struct fb_result *result);
