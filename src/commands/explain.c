@@ -163,8 +163,8 @@ int fb_explain_pass(struct fb_execution *run, size_t unit, const struct fb_trace
                                     .progress = fb_progress_update,
                                     .snapshot = snapshot,
                                     .user = &run->progress};
-    int status = fb_runner_run(seconds.requests, seconds.count, parallel, &hooks,
-                               fb_interrupt_stop(), err);
+    int status =
+        fb_runner_run(seconds.requests, seconds.count, parallel, &hooks, fb_interrupt_stop(), err);
     merge(&seconds);
     free(seconds.requests);
     free(seconds.items);

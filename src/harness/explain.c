@@ -51,12 +51,12 @@ static void take_blocks(const struct fb_run *run, struct fb_sight *sight)
 {
     const struct fb_control *control = &run->control;
     const char *base = (const char *)control->shared;
-    const void *objects = base + control->object_offset;
-    const void *details = base + control->detail_offset;
-    if ((control->shared->flags & FB_RUN_NULL) != 0)
-        return; /* its table names no memory */
-    sight->blocks =
-        fb_snapshot_blocks(objects, details, control->object_count, &sight->snapshot.block_count);
+    const struct fb_backend *backend = run->request->contender->backend;
+    bool null = backend != NULL && (backend->flags & FB_BACKEND_NULL) != 0;
+    sight->objects.objects = (const void *)(base + control->object_offset);
+    sight->objects.details = (const void *)(base + control->detail_offset);
+    /* The table of a run without calls names no memory. */
+    sight->snapshot.blocks = fb_snapshot_blocks(&sight->objects, null ? 0 : control->object_count);
 }
 
 static int look(const struct fb_run *run, struct fb_sight *sight, struct fb_error *err)
@@ -76,7 +76,6 @@ static int look(const struct fb_run *run, struct fb_sight *sight, struct fb_erro
     snapshot->now_ns = checkpoint->t_ns;
     snapshot->pages = sight->pages;
     snapshot->startup = run->startup_pages;
-    snapshot->blocks = sight->blocks;
     snapshot->class_names = sight->class_names;
     snapshot->class_count = run->request->trace->class_count;
     snapshot->extents = sight->extents;
@@ -100,7 +99,7 @@ static int look_again(struct fb_run *run, struct fb_error *err)
         return -1;
     snapshot->purged = true;
     snapshot->after = sight->after;
-    snapshot->account_known = (run->control.shared->flags & FB_RUN_NULL) == 0;
+    snapshot->account_known = snapshot->blocks.count > 0;
     memcpy(snapshot->account, run->control.shared->own_account, sizeof snapshot->account);
     hand_on(run, sight);
     return 0;

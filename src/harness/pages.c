@@ -83,13 +83,15 @@ static int scan(struct collector *to, uint64_t start, uint64_t end)
         int found = ioctl(to->fd, SCAN_IOCTL, &request);
         if (found < 0 && errno == EINTR)
             continue;
-        if (found < 0 || request.walk_end <= start)
+        if (found < 0)
             return -1;
         for (int i = 0; i < found; i++)
             add_run(to, regions[i].start / to->page_bytes,
                     (regions[i].end - regions[i].start) / to->page_bytes,
                     flags_of(regions[i].categories));
-        start = request.walk_end;
+        /* walk_end is not to be trusted: past 512 regions Linux 6.18 leaves it where its own buffer
+         * was first full, and what follows would come twice. */
+        start = found == REGIONS ? regions[REGIONS - 1].end : end;
     }
     return 0;
 }

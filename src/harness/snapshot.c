@@ -82,30 +82,28 @@ int fb_snapshot_extents(pid_t pid, const struct fb_data_range *ranges, size_t ra
     return 0;
 }
 
-struct fb_block *fb_snapshot_blocks(const struct fb_object *objects,
-                                    const struct fb_object_detail *details, uint64_t count,
-                                    size_t *found)
+static bool read_block(const void *context, size_t slot, struct fb_block *out)
 {
-    size_t live = 0;
-    for (uint64_t i = 0; i < count; i++)
-        live += (uintptr_t)objects[i].address > (uintptr_t)FB_OBJECT_REFUSED;
-    struct fb_block *blocks = fb_alloc(live, sizeof *blocks);
-    *found = 0;
-    for (uint64_t i = 0; i < count && *found < live; i++) {
-        if ((uintptr_t)objects[i].address <= (uintptr_t)FB_OBJECT_REFUSED)
-            continue;
-        uint64_t size = FB_OBJECT_SIZE(objects[i].size_class);
-        uint64_t usable = details != NULL ? details[i].usable_bytes : 0;
-        blocks[(*found)++] = (struct fb_block){
-            .address = (uint64_t)(uintptr_t)objects[i].address,
-            .requested_bytes = size,
-            .usable_bytes = usable > size ? usable : size,
-            .born_ns = details != NULL ? details[i].born_ns : 0,
-            .slot = (uint32_t)i,
-            .class_index = FB_OBJECT_CLASS(objects[i].size_class),
-        };
+    const struct fb_object_table *table = context;
+    const struct fb_object *object = &table->objects[slot];
+    if ((uintptr_t)object->address <= (uintptr_t)FB_OBJECT_REFUSED)
+        return false;
+    uint64_t size = FB_OBJECT_SIZE(object->size_class);
+    *out = (struct fb_block){.address = (uint64_t)(uintptr_t)object->address,
+                             .requested_bytes = size,
+                             .usable_bytes = size,
+                             .class_index = FB_OBJECT_CLASS(object->size_class)};
+    if (table->details != NULL) {
+        const struct fb_object_detail *detail = &table->details[slot];
+        out->usable_bytes = detail->usable_bytes > size ? detail->usable_bytes : size;
+        out->born_ns = detail->born_ns;
     }
-    return blocks;
+    return true;
+}
+
+struct fb_block_table fb_snapshot_blocks(const struct fb_object_table *table, size_t count)
+{
+    return (struct fb_block_table){table, count, read_block};
 }
 
 void fb_sight_free(struct fb_sight *sight)
@@ -114,7 +112,6 @@ void fb_sight_free(struct fb_sight *sight)
         return;
     free(sight->pages.items);
     free(sight->after.items);
-    free(sight->blocks);
     free(sight->extents);
     free(sight->class_names);
     free(sight);

@@ -30,16 +30,19 @@ int fb_snapshot_pages(pid_t pid, enum fb_page_source source, struct fb_page_runs
 int fb_snapshot_extents(pid_t pid, const struct fb_data_range *ranges, size_t range_count,
                         struct fb_extent **out, size_t *count, struct fb_error *err) FB_MUST_USE;
 
-/* The live objects of a table, in order of slots. details may be NULL. */
-struct fb_block *fb_snapshot_blocks(const struct fb_object *objects,
-                                    const struct fb_object_detail *details, uint64_t count,
-                                    size_t *found);
+/* The objects of a shared block as a table; details may be NULL. */
+struct fb_object_table {
+    const struct fb_object *objects;
+    const struct fb_object_detail *details;
+};
+/* `table` must outlive what is returned. */
+struct fb_block_table fb_snapshot_blocks(const struct fb_object_table *table, size_t count);
 
 /* A snapshot with all that it borrows. */
 struct fb_sight {
     struct fb_snapshot snapshot;
     struct fb_page_runs pages, after;
-    struct fb_block *blocks;
+    struct fb_object_table objects;
     struct fb_extent *extents;
     const char **class_names;
 };

@@ -22,8 +22,7 @@ static void add_parts(const struct fb_page_map *map, struct fb_attribution *out)
         if (page->kind == FB_PAGE_OCCUPIED) {
             out->parts[FB_PART_LIVE] += page->live_bytes;
             out->parts[FB_PART_ROUNDING] += page->rounding_bytes;
-            out->parts[FB_PART_HOLES] +=
-                map->page_bytes - page->live_bytes - page->rounding_bytes;
+            out->parts[FB_PART_HOLES] += map->page_bytes - page->live_bytes - page->rounding_bytes;
             continue;
         }
         if (page->kind <= FB_PAGE_STUCK)
@@ -48,26 +47,6 @@ static void add_page(struct fb_hostage *hostage, const struct fb_page *page, uin
     hostage->histogram[bin < FB_OCCUPANCY_BINS ? bin : FB_OCCUPANCY_BINS - 1]++;
 }
 
-/* Resident requested bytes by class: pages that several classes share need the blocks again. */
-static void add_live(const struct fb_page_map *map, struct fb_hostage *hostages,
-                     size_t class_count)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < map->block_count; i++) {
-        const struct fb_block *block = &map->blocks[i];
-        uint64_t end = block->address + block->requested_bytes;
-        while (at < map->count && map->pages[at].number < block->address / map->page_bytes)
-            at++;
-        for (size_t p = at; p < map->count && map->pages[p].number * map->page_bytes < end; p++) {
-            uint64_t begin = map->pages[p].number * map->page_bytes;
-            uint64_t from = block->address > begin ? block->address : begin;
-            uint64_t to = end < begin + map->page_bytes ? end : begin + map->page_bytes;
-            if (block->class_index < class_count && to > from)
-                hostages[block->class_index].live_bytes += to - from;
-        }
-    }
-}
-
 static void add_hostages(const struct fb_page_map *map, const struct fb_snapshot *snapshot,
                          struct fb_attribution *out)
 {
@@ -76,8 +55,8 @@ static void add_hostages(const struct fb_page_map *map, const struct fb_snapshot
     for (size_t i = 0; i < map->count; i++)
         if (map->pages[i].kind == FB_PAGE_OCCUPIED && map->pages[i].owner_class < count)
             add_page(&all[map->pages[i].owner_class], &map->pages[i], map->page_bytes);
-    add_live(map, all, count);
     for (size_t i = 0; i < count; i++) {
+        all[i].live_bytes = map->class_live_bytes[i];
         if (all[i].live_bytes == 0 && all[i].pages == 0)
             continue;
         copy_name(all[i].class_name, snapshot, (uint32_t)i);
@@ -87,13 +66,14 @@ static void add_hostages(const struct fb_page_map *map, const struct fb_snapshot
 }
 
 struct candidate {
-    const struct fb_block *block;
+    struct fb_block block;
     uint64_t held_bytes;
+    uint32_t slot;
 };
 
 static uint64_t excess(const struct candidate *candidate)
 {
-    uint64_t size = candidate->block->requested_bytes;
+    uint64_t size = candidate->block.requested_bytes;
     return candidate->held_bytes > size ? candidate->held_bytes - size : 0;
 }
 
@@ -102,40 +82,49 @@ static bool is_worse(const struct candidate *a, const struct candidate *b)
 {
     if (excess(a) != excess(b))
         return excess(a) > excess(b);
-    if (a->block->born_ns != b->block->born_ns)
-        return a->block->born_ns < b->block->born_ns;
-    return a->block->slot < b->block->slot;
+    if (a->block.born_ns != b->block.born_ns)
+        return a->block.born_ns < b->block.born_ns;
+    return a->slot < b->slot;
 }
 
-static void insert(struct candidate *worst, size_t *count, struct candidate new)
+static void insert(struct candidate *worst, size_t *count, const struct candidate *new)
 {
     size_t at = *count;
-    if (at == FB_HOLDERS_MAX && !is_worse(&new, &worst[at - 1]))
+    if (at == FB_HOLDERS_MAX && !is_worse(new, &worst[at - 1]))
         return;
     at = at == FB_HOLDERS_MAX ? at - 1 : (*count)++;
-    for (; at > 0 && is_worse(&new, &worst[at - 1]); at--)
+    for (; at > 0 && is_worse(new, &worst[at - 1]); at--)
         worst[at] = worst[at - 1];
-    worst[at] = new;
+    worst[at] = *new;
+}
+
+/* A block's own pages follow one another. */
+static size_t find_worst(const struct fb_page_map *map, const struct fb_block_table *blocks,
+                         struct candidate *worst)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < map->count;) {
+        struct candidate candidate = {.slot = map->pages[i].owner_slot};
+        size_t end = i + 1;
+        while (end < map->count && map->pages[end].owner_slot == candidate.slot)
+            end++;
+        candidate.held_bytes = (end - i) * map->page_bytes;
+        if (candidate.slot < blocks->count &&
+            blocks->read(blocks->context, candidate.slot, &candidate.block) &&
+            excess(&candidate) > 0)
+            insert(worst, &count, &candidate);
+        i = end;
+    }
+    return count;
 }
 
 static void add_holders(const struct fb_page_map *map, const struct fb_snapshot *snapshot,
                         struct fb_attribution *out)
 {
-    struct candidate worst[FB_HOLDERS_MAX + 1];
-    for (size_t i = 0; i < map->count;) {
-        uint32_t owner = map->pages[i].owner_block;
-        size_t end = i + 1;
-        while (end < map->count && map->pages[end].owner_block == owner)
-            end++;
-        struct candidate candidate = {NULL, (end - i) * map->page_bytes};
-        if (owner < map->block_count)
-            candidate.block = &map->blocks[owner];
-        if (candidate.block != NULL && excess(&candidate) > 0)
-            insert(worst, &out->holder_count, candidate);
-        i = end;
-    }
+    struct candidate worst[FB_HOLDERS_MAX];
+    out->holder_count = find_worst(map, &snapshot->blocks, worst);
     for (size_t i = 0; i < out->holder_count; i++) {
-        const struct fb_block *block = worst[i].block;
+        const struct fb_block *block = &worst[i].block;
         struct fb_holder *holder = &out->holders[i];
         *holder = (struct fb_holder){
             .size_bytes = block->requested_bytes,

@@ -7,17 +7,16 @@ struct place {
     uint64_t offset_pages; /* of the group in it */
 };
 
-/* Where a page belongs; extents are walked along with the pages. A page outside of all extents, of a
- * mapping that came between two looks, stands at the end of the last one. */
+/* Where a page belongs; extents are walked along with the pages. A page outside of all extents, of
+ * a mapping that came between two looks, stands at the end of the last one. */
 static struct place place_of(const struct fb_snapshot *snapshot, size_t *extent, uint64_t number,
                              uint64_t group_pages)
 {
     uint64_t address = number * snapshot->page_bytes;
     while (*extent + 1 < snapshot->extent_count && snapshot->extents[*extent].end <= address)
         (*extent)++;
-    uint64_t first = snapshot->extent_count > 0
-                         ? snapshot->extents[*extent].start / snapshot->page_bytes
-                         : 0;
+    uint64_t first =
+        snapshot->extent_count > 0 ? snapshot->extents[*extent].start / snapshot->page_bytes : 0;
     uint64_t offset = number > first ? number - first : 0;
     return (struct place){*extent, offset / group_pages * group_pages};
 }
@@ -67,12 +66,11 @@ void fb_heat_init(struct fb_heat *heat, const struct fb_page_map *map,
     for (size_t i = 0; i < map->count; i++) {
         struct place here = place_of(snapshot, &extent, map->pages[i].number, group_pages);
         if (here.extent != last.extent || here.offset_pages != last.offset_pages)
-            heat->rows[heat->count++] =
-                (struct fb_heat_row){.extent = here.extent,
-                                     .kind = snapshot->extent_count > 0
-                                                 ? snapshot->extents[here.extent].kind
-                                                 : FB_EXTENT_ANONYMOUS,
-                                     .offset_pages = here.offset_pages};
+            heat->rows[heat->count++] = (struct fb_heat_row){
+                .extent = here.extent,
+                .kind = snapshot->extent_count > 0 ? snapshot->extents[here.extent].kind
+                                                   : FB_EXTENT_ANONYMOUS,
+                .offset_pages = here.offset_pages};
         add_page(&heat->rows[heat->count - 1], &map->pages[i]);
         last = here;
     }

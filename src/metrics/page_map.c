@@ -3,37 +3,6 @@
 #include "base/alloc.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, ADDRESS_BITS = 55 };
-
-/* Addresses are spread in a few clusters: five passes beat a comparison sort of a million blocks
- * about fivefold. Stable, so equal addresses keep the order of slots. */
-static void sort_by_address(struct fb_block *blocks, size_t count)
-{
-    struct fb_block *from = blocks, *to = fb_alloc(count, sizeof *to), *spare = to;
-    size_t *starts = fb_alloc(DIGITS, sizeof *starts);
-    for (unsigned shift = 0; shift < ADDRESS_BITS; shift += DIGIT_BITS) {
-        memset(starts, 0, DIGITS * sizeof *starts);
-        for (size_t i = 0; i < count; i++)
-            starts[(from[i].address >> shift) % DIGITS]++;
-        size_t sum = 0;
-        for (size_t digit = 0; digit < DIGITS; digit++) {
-            size_t here = starts[digit];
-            starts[digit] = sum;
-            sum += here;
-        }
-        for (size_t i = 0; i < count; i++)
-            to[starts[(from[i].address >> shift) % DIGITS]++] = from[i];
-        struct fb_block *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != blocks)
-        memcpy(blocks, from, count * sizeof *blocks);
-    free(spare);
-    free(starts);
-}
 
 static void expand(struct fb_page_map *map, const struct fb_page_runs *runs)
 {
@@ -46,7 +15,7 @@ static void expand(struct fb_page_map *map, const struct fb_page_runs *runs)
         for (uint64_t page = 0; page < runs->items[i].count; page++)
             map->pages[at++] = (struct fb_page){.number = runs->items[i].first + page,
                                                 .owner_class = FB_PAGE_NOBODY,
-                                                .owner_block = FB_PAGE_NOBODY,
+                                                .owner_slot = FB_PAGE_NOBODY,
                                                 .flags = (uint8_t)runs->items[i].flags};
 }
 
@@ -58,8 +27,9 @@ static uint64_t overlap(uint64_t start, uint64_t end, uint64_t page, uint64_t pa
     return to > from ? to - from : 0;
 }
 
-static void occupy(struct fb_page *page, const struct fb_block *block, uint32_t index,
-                   uint64_t page_bytes)
+/* Returns the requested bytes of the block on the page. */
+static uint64_t occupy(struct fb_page *page, const struct fb_block *block, uint32_t slot,
+                       uint64_t page_bytes)
 {
     uint64_t begin = page->number * page_bytes;
     uint64_t middle = block->address + block->requested_bytes;
@@ -71,50 +41,88 @@ static void occupy(struct fb_page *page, const struct fb_block *block, uint32_t 
     page->live_bytes += (uint32_t)live;
     page->rounding_bytes += (uint32_t)rounding;
     page->kind = FB_PAGE_OCCUPIED;
-    page->owner_block = page->owner_block == FB_PAGE_NOBODY ? index : FB_PAGE_SEVERAL;
+    page->owner_slot = page->owner_slot == FB_PAGE_NOBODY ? slot : FB_PAGE_SEVERAL;
     bool same_class =
         page->owner_class == FB_PAGE_NOBODY || page->owner_class == block->class_index;
     page->owner_class = same_class ? block->class_index : FB_PAGE_SEVERAL;
+    return live;
 }
 
-/* The block's last page. A block of 0 bytes without rounding still stands on its first byte. */
-static uint64_t last_page(const struct fb_block *block, uint64_t page_bytes)
+/* The runs of pages, each with where its first page is in the map. */
+struct index {
+    const struct fb_page_runs *runs;
+    size_t *firsts;
+    size_t
+        last; /* the run that was found last: blocks of neighbouring slots are often neighbours */
+};
+
+static bool is_run_of(const struct index *index, size_t run, uint64_t number)
 {
-    uint64_t bytes = block->usable_bytes > block->requested_bytes ? block->usable_bytes
-                                                                  : block->requested_bytes;
-    return (block->address + (bytes > 0 ? bytes - 1 : 0)) / page_bytes;
+    const struct fb_page_run *items = index->runs->items;
+    return items[run].first + items[run].count > number &&
+           (run == 0 || items[run - 1].first + items[run - 1].count <= number);
 }
 
-/* The first page from `at` on with at least that number. Blocks come in order, so a gallop from the
- * last place finds it. */
-static size_t seek(const struct fb_page_map *map, size_t at, uint64_t number)
+/* The first run that ends behind the page; the count where there is none. */
+static size_t find_run(struct index *index, uint64_t number)
 {
-    size_t step = 1, low = at;
-    while (low + step < map->count && map->pages[low + step].number < number) {
-        low += step;
-        step *= 2;
-    }
-    size_t high = low + step < map->count ? low + step : map->count;
+    size_t low = 0, high = index->runs->count;
+    if (index->last < high && is_run_of(index, index->last, number))
+        return index->last;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (map->pages[middle].number < number)
+        const struct fb_page_run *run = &index->runs->items[middle];
+        if (run->first + run->count <= number)
             low = middle + 1;
         else
             high = middle;
     }
+    index->last = low;
     return low;
 }
 
-static void place_blocks(struct fb_page_map *map)
+/* The place in the map of the first page with at least that number. */
+static size_t find_page(struct index *index, const struct fb_page_map *map, uint64_t number)
 {
-    size_t at = 0;
-    for (size_t i = 0; i < map->block_count; i++) {
-        const struct fb_block *block = &map->blocks[i];
-        uint64_t last = last_page(block, map->page_bytes);
-        at = seek(map, at, block->address / map->page_bytes);
-        for (size_t page = at; page < map->count && map->pages[page].number <= last; page++)
-            occupy(&map->pages[page], block, (uint32_t)i, map->page_bytes);
-    }
+    size_t run = find_run(index, number);
+    if (run == index->runs->count)
+        return map->count;
+    uint64_t first = index->runs->items[run].first;
+    return index->firsts[run] + (number > first ? number - first : 0);
+}
+
+/* The block's last page. One of 0 bytes without rounding still stands on its first byte. */
+static uint64_t last_page(const struct fb_block *block, uint64_t page_bytes)
+{
+    uint64_t bytes =
+        block->usable_bytes > block->requested_bytes ? block->usable_bytes : block->requested_bytes;
+    return (block->address + (bytes > 0 ? bytes - 1 : 0)) / page_bytes;
+}
+
+static void place_block(struct fb_page_map *map, struct index *index, uint32_t slot,
+                        const struct fb_block *block, size_t class_count)
+{
+    uint64_t last = last_page(block, map->page_bytes), live = 0;
+    size_t page = find_page(index, map, block->address / map->page_bytes);
+    for (; page < map->count && map->pages[page].number <= last; page++)
+        live += occupy(&map->pages[page], block, slot, map->page_bytes);
+    if (block->class_index < class_count)
+        map->class_live_bytes[block->class_index] += live;
+    map->block_count++;
+}
+
+static void place_blocks(struct fb_page_map *map, const struct fb_snapshot *snapshot)
+{
+    const struct fb_block_table *blocks = &snapshot->blocks;
+    struct index index = {&snapshot->pages, fb_alloc(snapshot->pages.count, sizeof(size_t)), 0};
+    for (size_t i = 1; i < snapshot->pages.count; i++)
+        index.firsts[i] = index.firsts[i - 1] + snapshot->pages.items[i - 1].count;
+    map->class_live_bytes = fb_alloc(snapshot->class_count, sizeof *map->class_live_bytes);
+    struct fb_block block;
+    for (size_t slot = 0; slot < blocks->count; slot++)
+        if (blocks->read(blocks->context, slot, &block))
+            place_block(map, &index, (uint32_t)slot, &block, snapshot->class_count);
+    free(index.firsts);
 }
 
 static void mark_base(struct fb_page_map *map, const struct fb_snapshot *snapshot)
@@ -124,8 +132,7 @@ static void mark_base(struct fb_page_map *map, const struct fb_snapshot *snapsho
         uint64_t address = map->pages[i].number * map->page_bytes;
         while (extent < snapshot->extent_count && snapshot->extents[extent].end <= address)
             extent++;
-        bool inside =
-            extent < snapshot->extent_count && snapshot->extents[extent].start <= address;
+        bool inside = extent < snapshot->extent_count && snapshot->extents[extent].start <= address;
         if (inside && snapshot->extents[extent].kind == FB_EXTENT_BASE &&
             map->pages[i].kind == FB_PAGE_FREE)
             map->pages[i].kind = FB_PAGE_BASE;
@@ -149,14 +156,9 @@ static void mark_by_runs(struct fb_page_map *map, const struct fb_page_runs *run
 
 void fb_page_map_init(struct fb_page_map *map, const struct fb_snapshot *snapshot)
 {
-    *map = (struct fb_page_map){.block_count = snapshot->block_count,
-                                .page_bytes = snapshot->page_bytes};
+    *map = (struct fb_page_map){.page_bytes = snapshot->page_bytes};
     expand(map, &snapshot->pages);
-    map->blocks = fb_alloc(map->block_count, sizeof *map->blocks);
-    if (map->block_count > 0)
-        memcpy(map->blocks, snapshot->blocks, map->block_count * sizeof *map->blocks);
-    sort_by_address(map->blocks, map->block_count);
-    place_blocks(map);
+    place_blocks(map, snapshot);
     mark_base(map, snapshot);
     mark_by_runs(map, &snapshot->startup, FB_PAGE_STARTUP, FB_PAGE_FREE);
     if (snapshot->purged)
@@ -166,6 +168,6 @@ void fb_page_map_init(struct fb_page_map *map, const struct fb_snapshot *snapsho
 void fb_page_map_deinit(struct fb_page_map *map)
 {
     free(map->pages);
-    free(map->blocks);
+    free(map->class_live_bytes);
     *map = (struct fb_page_map){0};
 }

@@ -26,7 +26,7 @@ struct fb_page {
     uint32_t live_bytes;     /* requested */
     uint32_t rounding_bytes; /* usable beyond it; live + rounding ≤ page size */
     uint32_t owner_class;    /* NOBODY, SEVERAL or the class of all its blocks */
-    uint32_t owner_block;    /* NOBODY, SEVERAL or the index of its only block */
+    uint32_t owner_slot;     /* NOBODY, SEVERAL or the slot of its only block */
     uint8_t kind;            /* enum fb_page_kind */
     uint8_t flags;           /* FB_PAGES_* */
 };
@@ -34,13 +34,13 @@ struct fb_page {
 struct fb_page_map {
     struct fb_page *pages; /* by number */
     size_t count;
-    struct fb_block *blocks; /* a copy of the snapshot's, by address; owner_block counts in it */
-    size_t block_count;
     uint64_t page_bytes;
+    uint64_t block_count;
+    uint64_t *class_live_bytes; /* resident, by class of the snapshot */
 };
 
-/* Linear in pages and blocks, but for sorting the blocks. Blocks that lie on one another, as a
- * broken allocator hands out, fill a page at most. */
+/* Linear in pages and blocks, with a search among the runs of pages where blocks jump about. Blocks
+ * that lie on one another, as a broken allocator hands out, fill a page at most. */
 void fb_page_map_init(struct fb_page_map *map, const struct fb_snapshot *snapshot);
 void fb_page_map_deinit(struct fb_page_map *map);
 

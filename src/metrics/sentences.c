@@ -206,8 +206,8 @@ static char *next_cached(const struct facts *facts)
         return compare_contenders(facts);
     const struct fb_cell *cell = facts->cell;
     const char *spec = cell->allocator.spec;
-    char *longer = fb_format("%s%c%s", spec, strchr(spec, ':') != NULL ? ',' : ':',
-                             remedy->settings);
+    char *longer =
+        fb_format("%s%c%s", spec, strchr(spec, ':') != NULL ? ',' : ':', remedy->settings);
     const char *const specs[] = {spec, longer, NULL};
     char *text = command(facts, "run", specs, " --explain");
     free(longer);
@@ -222,9 +222,10 @@ static bool is_stuck(const struct facts *facts)
 static void tell_stuck(const struct facts *facts, struct fb_buf *out)
 {
     add_share(facts, FB_PART_STUCK, out);
-    fb_buf_adds(out, " are pages without any live byte that not even a purge gives back: they share "
-                     "a span or chunk with something live, or are its own tables. Another allocator "
-                     "cuts its spans differently.");
+    fb_buf_adds(out,
+                " are pages without any live byte that not even a purge gives back: they share "
+                "a span or chunk with something live, or are its own tables. Another allocator "
+                "cuts its spans differently.");
 }
 
 /* The class that keeps most beside its own bytes, where that is half of the holes. */
@@ -298,10 +299,8 @@ static void tell_live(const struct facts *facts, struct fb_buf *out)
 }
 
 static const struct rule rules[] = {
-    {is_cached, tell_cached, next_cached},
-    {is_stuck, tell_stuck, compare_contenders},
-    {is_holed, tell_holes, compare_contenders},
-    {is_rounded, tell_rounding, compare_contenders},
+    {is_cached, tell_cached, next_cached},      {is_stuck, tell_stuck, compare_contenders},
+    {is_holed, tell_holes, compare_contenders}, {is_rounded, tell_rounding, compare_contenders},
     {is_live, tell_live, look_at_pattern},
 };
 enum { RULES = sizeof rules / sizeof rules[0] };

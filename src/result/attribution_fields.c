@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 
-
 /* clang-format off */
 #define ROW(kind_, type, member, name_) \
     {.name = (name_), .kind = FB_FIELD_##kind_, .offset = offsetof(struct type, member)}

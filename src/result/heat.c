@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define HEADER                                                                               \
-    "mapping,kind,offset_bytes,group_bytes,resident_pages,occupied_pages,free_pages,"        \
+#define HEADER                                                                        \
+    "mapping,kind,offset_bytes,group_bytes,resident_pages,occupied_pages,free_pages," \
     "cached_pages,stuck_pages,startup_pages,base_pages,live_bytes,rounding_bytes"
 
 static const size_t counters[] = {
@@ -42,9 +42,9 @@ static char *relative_path(const struct fb_cell *cell, const struct fb_checkpoin
 {
     char *name = fb_cell_file_name(cell->id);
     bool numbered = strcmp(checkpoint->kind, "phase_end") == 0;
-    char *path = numbered ? fb_format("heat/%s.%s.%d.csv", name, checkpoint->kind,
-                                      checkpoint->phase)
-                          : fb_format("heat/%s.%s.csv", name, checkpoint->kind);
+    char *path = numbered
+                     ? fb_format("heat/%s.%s.%d.csv", name, checkpoint->kind, checkpoint->phase)
+                     : fb_format("heat/%s.%s.csv", name, checkpoint->kind);
     free(name);
     return path;
 }

@@ -1,7 +1,8 @@
 /* What the harness saw of a stopped worker: its pages, its objects, its mappings. The input of
  * attribution, made in harness/ and read in metrics/. All borrowed, for the time of a call.
  *
- * Arrays are sorted by address and free of overlaps, but for blocks, which are in no order.
+ * Arrays are sorted by address and free of overlaps. Blocks are read from the table they are in:
+ * with some millions of them a copy would cost more than the rest.
  */
 #ifndef FB_RESULT_SNAPSHOT_H
 #define FB_RESULT_SNAPSHOT_H
@@ -33,8 +34,14 @@ struct fb_block {
     uint64_t address, requested_bytes;
     uint64_t usable_bytes; /* ≥ requested; the same where the allocator does not tell */
     uint64_t born_ns;
-    uint32_t slot; /* the trace's number of it: the same in every run */
     uint32_t class_index;
+};
+
+/* Objects by slot, the trace's number of one: the same in every run. */
+struct fb_block_table {
+    const void *context;
+    size_t count;                                                         /* of slots */
+    bool (*read)(const void *context, size_t slot, struct fb_block *out); /* false: none there */
 };
 
 enum fb_extent_kind {
@@ -61,8 +68,7 @@ struct fb_snapshot {
     struct fb_page_runs startup; /* the pages before the first operation */
     bool purged;
     struct fb_page_runs after; /* purged: the pages after a purge on the same state */
-    const struct fb_block *blocks;
-    size_t block_count;
+    struct fb_block_table blocks;
     const char *const *class_names;
     size_t class_count;
     const struct fb_extent *extents;

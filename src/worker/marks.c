@@ -117,8 +117,8 @@ static void checkpoint(struct fb_actor *actor, const struct fb_op *op)
     /* Other threads may be freeing what is looked at where order is free. */
     if (replay->usable_known &&
         (!replay->variant.free_order || replay->shared->counters_count == 1))
-        usable = fb_owner_usable_bytes(replay->objects, replay->details,
-                                       replay->shared->object_count);
+        usable =
+            fb_owner_usable_bytes(replay->objects, replay->details, replay->shared->object_count);
     if (!replay->variant.null)
         fb_owner_read_stats(replay->shared);
     struct fb_bell bell = {.kind = FB_BELL_CHECKPOINT,
