@@ -138,13 +138,15 @@ static char *command(const struct facts *facts, const char *verb, const char *co
 static const struct remedy {
     const char *backend, *key, *settings;
     const char *until; /* the last minor version that has it, as text; NULL: all */
+    const char *where; /* " for …": where it helps; "" = everywhere */
 } remedies[] = {
-    {"jemalloc", "dirty_decay_ms", "dirty_decay_ms=0,muzzy_decay_ms=0", NULL},
-    {"ptmalloc2", "mmap_threshold", "mmap_threshold=65536,trim_threshold=131072", NULL},
-    {"tcmalloc", "aggressive_decommit", "aggressive_decommit=true", NULL},
-    {"mimalloc", "decommit_delay", "decommit_delay=0", "2.0"},
-    {"mimalloc", "purge_delay", "purge_delay=0", NULL},
-    {"scudo", "release_to_os_interval_ms", "release_to_os_interval_ms=0", NULL},
+    {"jemalloc", "dirty_decay_ms", "dirty_decay_ms=0,muzzy_decay_ms=0", NULL, ""},
+    {"ptmalloc2", "mmap_threshold", "mmap_threshold=65536,trim_threshold=131072", NULL,
+     " for blocks of 64 KiB and more"},
+    {"tcmalloc", "aggressive_decommit", "aggressive_decommit=true", NULL, ""},
+    {"mimalloc", "decommit_delay", "decommit_delay=0", "2.0", ""},
+    {"mimalloc", "purge_delay", "purge_delay=0", NULL, ""},
+    {"scudo", "release_to_os_interval_ms", "release_to_os_interval_ms=0", NULL, ""},
 };
 
 static bool has_tunable(const struct fb_cell *cell, const char *key)
@@ -191,12 +193,11 @@ static void tell_cached(const struct facts *facts, struct fb_buf *out)
 {
     const struct remedy *remedy = remedy_of(facts->cell);
     add_share(facts, FB_PART_CACHED, out);
-    fb_buf_adds(out, " are free pages that it keeps for later: a purge gives them back, free alone "
-                     "does not. ");
+    fb_buf_adds(out, " are free pages that it keeps for later; a purge gives them back. ");
     if (remedy != NULL)
-        fb_buf_addf(out, "Purge when idle, or try %s.", remedy->settings);
+        fb_buf_addf(out, "Purge when idle, or try %s%s.", remedy->settings, remedy->where);
     else
-        fb_buf_adds(out, "Purge when idle, or see who gives them back by himself.");
+        fb_buf_adds(out, "Purge when idle, or see who gives them back by itself.");
 }
 
 static char *next_cached(const struct facts *facts)
@@ -280,7 +281,7 @@ static void tell_rounding(const struct facts *facts, struct fb_buf *out)
 
 static bool is_live(const struct facts *facts)
 {
-    return matters(facts, FB_PART_LIVE, 0.9);
+    return matters(facts, FB_PART_LIVE, 0.85);
 }
 
 static void tell_live(const struct facts *facts, struct fb_buf *out)
