@@ -22,7 +22,8 @@ static const char *const checkpoint_names[FB_CHECKPOINT_KIND_COUNT] = {
 static void answer(const struct fb_run *run, enum fb_answer what)
 {
     const char byte = (char)what;
-    (void)send(run->doorbell, &byte, 1, MSG_NOSIGNAL); /* fails when the worker died: seen elsewhere */
+    /* Fails when the worker died: seen elsewhere. */
+    (void)send(run->doorbell, &byte, 1, MSG_NOSIGNAL);
 }
 
 /* A string of the shared block, which need not be terminated. */

@@ -71,7 +71,7 @@ struct fb_run {
     size_t checkpoint_count;
     uint64_t mappings_max;
     struct fb_page_runs startup_pages; /* explained runs: at the start checkpoint */
-    struct fb_sight *sight; /* FB_EXPLAIN_PURGE, between the two looks at its checkpoint */
+    struct fb_sight *sight;   /* FB_EXPLAIN_PURGE, between the two looks at its checkpoint */
     struct fb_point *outside; /* samples from outside, real clock */
     size_t outside_count, outside_capacity;
     uint64_t missed_ticks;

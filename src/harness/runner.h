@@ -15,8 +15,8 @@
 #include "trace/format.h"
 #include "trace/shared.h"
 
-/* Whether snapshots of the waiting worker are taken. Only where threads take turns, or there is one:
- * others might be freeing what is looked at. */
+/* Whether snapshots of the waiting worker are taken. Only where threads take turns, or there is one
+ * thread: others might be freeing what is looked at. */
 enum fb_explain {
     FB_EXPLAIN_NONE = 0,
     FB_EXPLAIN_PARTS, /* at the largest live bytes and at phase ends; real clock: at the end only */
@@ -40,7 +40,7 @@ struct fb_run_request {
     const char *thp;             /* "advised" (default), "always", "never" */
     enum fb_explain explain;
     size_t explain_at; /* PURGE: the checkpoint's number in the run, from 0 */
-    void *context;               /* the caller's */
+    void *context;     /* the caller's */
 };
 
 /* What comes back besides the repetition. */

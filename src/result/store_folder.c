@@ -60,9 +60,9 @@ static const struct {
     const char *folder;
     const char *end;
 } ours[] = {
-    {"series", ".csv"},         {"plots", ".svg"}, {"plots", ".png"}, {"plots", ".txt"},
-    {"series", ".csv.partial"}, {"plots", ".gp"},  {"plots", ".dat"},
-    {"heat", ".csv"},           {"heat", ".csv.partial"},
+    {"series", ".csv"}, {"plots", ".svg"},          {"plots", ".png"},
+    {"plots", ".txt"},  {"series", ".csv.partial"}, {"plots", ".gp"},
+    {"plots", ".dat"},  {"heat", ".csv"},           {"heat", ".csv.partial"},
 };
 
 static bool is_ours(const char *folder, const char *name)

@@ -123,7 +123,7 @@ int main(void)
     introduce(&replay);
     prefault(&replay);
     struct fb_bell bell = {.kind = FB_BELL_READY};
-    if (fb_doorbell_ring(&bell, true) != 0)
+    if (fb_doorbell_ring(&bell, true) < 0)
         return complain("the harness is gone");
     fb_replay_run(&replay);
     bell.kind = FB_BELL_END;

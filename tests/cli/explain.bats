@@ -4,11 +4,6 @@
 bats_require_minimum_version 1.5.0
 load common
 
-installed() { # NAME
-    "$FRAGBENCH" list allocators | grep -q "^$1 .*not installed" && return 1
-    return 0
-}
-
 # The parts of a checkpoint in MiB, rounded: KIND PHASE-or-"" ALLOCATOR PART RESULT
 part() {
     jq -r --arg kind "$1" --arg phase "$2" --arg name "$3" --arg part "$4" '
@@ -45,9 +40,9 @@ assert_sums() { # RESULT.json LEAST-NUMBER
 }
 
 @test "the parts sum under every default allocator, on threads too" {
-    "$FRAGBENCH" run thread-churn -L tasks=20 --layouts 1 --no-timing --explain=all -o threads
+    "$FRAGBENCH" run thread-churn -L tasks=8 --layouts 1 --no-timing --explain=all -o threads
     assert_sums threads/result.json 9
-    "$FRAGBENCH" run size-shift --scale 0.2 --layouts 1 --no-timing --explain -o shift
+    "$FRAGBENCH" run size-shift --scale 0.05 --layouts 1 --no-timing --explain -o shift
     assert_sums shift/result.json 9
     jq -e '[.cells[] | select(.status == "ok") | .repetitions[0].checkpoints[]
         | select(.parts.cached != null)] | length >= 6' shift/result.json
@@ -95,7 +90,7 @@ assert_sums() { # RESULT.json LEAST-NUMBER
 
 @test "survivors among the freed are called holes" {
     "$FRAGBENCH" run sparse-survivors -L objects=100000 -a ptmalloc2 --layouts 1 --no-timing \
-        --explain -o out >table.txt || skip "the workload has no such parameter"
+        --explain -o out >table.txt
     assert_contains "$(cat table.txt)" "true fragmentation, which no purge can undo"
     refute_contains "$(cat table.txt)" "are free pages that it keeps"
 }
@@ -108,7 +103,7 @@ assert_sums() { # RESULT.json LEAST-NUMBER
 }
 
 @test "every suggested command runs, and a setting that is suggested helps" {
-    "$FRAGBENCH" run heap-top-pin -L pairs=1500 --layouts 1 --no-timing --explain -o out >table.txt
+    "$FRAGBENCH" run heap-top-pin -L pairs=1000 --layouts 1 --no-timing --explain -o out >table.txt
     PATH=$(dirname "$FRAGBENCH"):$PATH
     local line count=0
     while IFS= read -r line; do
@@ -122,7 +117,7 @@ assert_sums() { # RESULT.json LEAST-NUMBER
     [[ $count -ge 1 ]]
     "$FRAGBENCH" run control-leak -a ptmalloc2 --layouts 1 --no-timing --explain -o leak >leak.txt
     line=$(grep '^  fragbench check' leak.txt)
-    eval "$line" | grep -q leaked
+    assert_contains "$(eval "$line")" "peak live"
 }
 
 @test "the heat map of an explained checkpoint names its pages" {
@@ -143,14 +138,6 @@ rounding_bytes"
     "$FRAGBENCH" run tiny.yaml -a ptmalloc2 --layouts 1 --no-timing --explain -o out
     "$FRAGBENCH" run tiny.yaml -a ptmalloc2 --layouts 1 --no-timing -f -o out
     assert_equal "$(ls out/heat)" ""
-}
-
-@test "real clock: the end is explained" {
-    sed 's/every: 100ms/every: 5ms/' tiny.yaml >paced.yaml
-    "$FRAGBENCH" run paced.yaml -a ptmalloc2 --clock real --layouts 1 --no-timing --explain -o out
-    assert_sums out/result.json 1
-    jq -e '[.cells[0].repetitions[0].checkpoints[] | select(.parts != null)] | length == 1 and
-        .[0].phase == "serve" and .[0].parts.cached != null' out/result.json
 }
 
 @test "threads that run at once are not explained" {

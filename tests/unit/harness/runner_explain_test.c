@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const struct bench_shape shape = {
-    .objects = 3000, .size_bytes = 3000, .rounds = 3, .pause_ns = UINT64_C(1000000000)};
+    .objects = 3000, .size_bytes = 3000, .rounds = 3, .pause_ns = UINT64_C(200000000)};
 
 /* What one snapshot said. */
 struct seen {
@@ -83,7 +83,8 @@ static int keep(void *user, const struct fb_run_request *request, struct fb_run_
 }
 
 /* False where the allocator is not installed. */
-static bool explain(const char *spec, enum fb_explain how, size_t at, struct log *log)
+static bool explain_on(enum fb_clock_mode clock, const char *spec, enum fb_explain how, size_t at,
+                       struct log *log)
 {
     struct bench_trace trace;
     struct fb_contenders contenders = bench_contender(spec);
@@ -91,6 +92,7 @@ static bool explain(const char *spec, enum fb_explain how, size_t at, struct log
     *log = (struct log){.count = 0};
     bench_trace_open(&trace, &shape);
     struct fb_run_request request = bench_request(&trace, &contenders.items[0]);
+    request.clock = clock;
     request.explain = how;
     request.explain_at = at;
     const struct fb_runner_hooks hooks = {.finished = keep, .snapshot = see, .user = log};
@@ -102,6 +104,11 @@ static bool explain(const char *spec, enum fb_explain how, size_t at, struct log
     bench_trace_close(&trace);
     fb_contenders_deinit(&contenders);
     return available;
+}
+
+static bool explain(const char *spec, enum fb_explain how, size_t at, struct log *log)
+{
+    return explain_on(FB_CLOCK_VIRTUAL, spec, how, at, log);
 }
 
 static const char *const specs[] = {"ptmalloc2", "jemalloc", "tcmalloc", "mimalloc"};
@@ -188,6 +195,17 @@ static void allocators_tell_what_they_handed_out(void **state)
     }
 }
 
+static void real_time_is_looked_at_at_its_end_only(void **state)
+{
+    (void)state;
+    struct log log;
+    (void)explain_on(FB_CLOCK_REAL, "ptmalloc2", FB_EXPLAIN_PARTS, 0, &log);
+    assert_int_equal(log.count, 1);
+    assert_string_equal(log.items[0].kind, "phase_end");
+    assert_int_equal(log.items[0].pages * log.items[0].page_bytes, log.items[0].footprint_bytes);
+    bench_outcome_deinit(&log.outcome);
+}
+
 static void null_has_pages_but_no_blocks(void **state)
 {
     (void)state;
@@ -217,6 +235,7 @@ int main(void)
         cmocka_unit_test(an_explained_run_is_the_same_run),
         cmocka_unit_test(a_purge_run_stops_there_and_is_looked_at_twice),
         cmocka_unit_test(allocators_tell_what_they_handed_out),
+        cmocka_unit_test(real_time_is_looked_at_at_its_end_only),
         cmocka_unit_test(null_has_pages_but_no_blocks),
         cmocka_unit_test(threads_at_once_are_not_explained),
     };
