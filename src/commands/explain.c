@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "commands/cells.h"
 #include "commands/interrupt.h"
+#include "commands/message.h"
 #include "metrics/attribution.h"
 #include "metrics/heat.h"
 #include "result/heat.h"
@@ -72,7 +73,15 @@ static void snapshot(void *user, const struct fb_run_request *request,
 static int finished(void *user, const struct fb_run_request *request,
                     struct fb_run_outcome *outcome, struct fb_error *err)
 {
-    (void)user, (void)request, (void)err;
+    const struct second *second = request->context;
+    const struct fb_repetition *repetition = &outcome->repetition;
+    (void)user, (void)err;
+    if (!fb_status_done(repetition->status) && repetition->status != FB_STATUS_INTERRUPTED)
+        fb_message_note("%s: its second run for --explain ended as %s%s%s; its free pages are not "
+                        "split",
+                        second->cell->id, fb_status_name(repetition->status),
+                        repetition->status_detail != NULL ? ": " : "",
+                        repetition->status_detail != NULL ? repetition->status_detail : "");
     fb_cells_outcome_deinit(outcome);
     return 0;
 }
@@ -165,6 +174,7 @@ int fb_explain_pass(struct fb_execution *run, size_t unit, const struct fb_trace
                                     .user = &run->progress};
     int status =
         fb_runner_run(seconds.requests, seconds.count, parallel, &hooks, fb_interrupt_stop(), err);
+    fb_progress_batch_done(&run->progress, seconds.count);
     merge(&seconds);
     free(seconds.requests);
     free(seconds.items);

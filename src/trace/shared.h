@@ -3,10 +3,10 @@
  * FB_FD_SHARED. MAP_SHARED on both sides, so the kernel books it as RssShmem and
  * it never counts as the allocator's.
  *
- * Layout: this struct, then (at the offsets it holds) the sample array, the object table, the latency
- * histogram, the actors' counters, the objects' details. The harness fills the "in" part before exec;
- * the worker owns the "out" part until it has died; the clock words are read by the clock library and
- * advanced by whichever worker thread has the turn.
+ * Layout: this struct, then (at the offsets it holds) the sample array, the object table, the
+ * latency histogram, the actors' counters, the objects' details. The harness fills the "in" part
+ * before exec; the worker owns the "out" part until it has died; the clock words are read by the
+ * clock library and advanced by whichever worker thread has the turn.
  *
  * The doorbell (FB_FD_DOORBELL) is a SOCK_SEQPACKET pair: the worker sends one
  * struct fb_bell and, for READY and CHECKPOINT, waits for one byte back. End of file on
