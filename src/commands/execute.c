@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "commands/cells.h"
+#include "commands/explain.h"
 #include "commands/folder.h"
 #include "commands/interrupt.h"
 #include "commands/shard.h"
@@ -155,6 +156,13 @@ static int finished(void *user, const struct fb_run_request *request,
     return record(context->run, context->cell, repetition, err);
 }
 
+static void snapshot(void *user, const struct fb_run_request *request,
+                     struct fb_checkpoint *checkpoint, const struct fb_snapshot *taken)
+{
+    (void)user, (void)request;
+    fb_explain_take(checkpoint, taken);
+}
+
 static void add_request(struct batch *batch, struct fb_execution *run, size_t unit,
                         size_t contender, const struct fb_run_request *pattern)
 {
@@ -180,6 +188,8 @@ static void fill_batch(struct batch *batch, struct fb_execution *run, size_t uni
         struct fb_run_request request = *pattern;
         request.layout = i % options->layouts;
         request.index = seed * options->repeats * options->layouts + i;
+        if (i > 0 || seed > 0)
+            request.explain = FB_EXPLAIN_NONE; /* one repetition of a cell is explained */
         for (size_t c = 0; c < run->contenders.count; c++) {
             if (is_here(run, unit, c) && fb_cells_runnable(&run->contenders.items[c]))
                 add_request(batch, run, unit, c, &request);
@@ -204,17 +214,23 @@ static int memory_pass(struct fb_execution *run, size_t unit, unsigned seed,
         .timeout_ns = options->timeout_ns,
         .interval_ns = options->interval_ns,
         .thp = options->thp,
+        .explain = fb_explain_first(options, trace),
     };
     if (choose_parallel(options, &run->plan.units[unit].totals[seed], &parallel, err) != 0 ||
         fb_execute_memory_limit(options, parallel, &pattern.memory_limit_bytes, err) != 0)
         return -1;
     fill_batch(&batch, run, unit, seed, &pattern);
-    struct fb_runner_hooks hooks = {finished, fb_progress_update, &run->progress};
+    struct fb_runner_hooks hooks = {.finished = finished,
+                                    .progress = fb_progress_update,
+                                    .snapshot = snapshot,
+                                    .user = &run->progress};
     int status =
         fb_runner_run(batch.requests, batch.count, parallel, &hooks, fb_interrupt_stop(), err);
     fb_progress_batch_done(&run->progress, batch.count);
     free(batch.requests);
     free(batch.contexts);
+    if (status == 0 && seed == 0 && fb_interrupt_signal() == 0)
+        status = fb_explain_pass(run, unit, trace, parallel, pattern.memory_limit_bytes, err);
     return status;
 }
 

@@ -29,6 +29,7 @@ enum {
     KEY_SCALE,
     KEY_SHARD,
     KEY_VERIFY,
+    KEY_EXPLAIN,
     KEY_NO_TIMING,
     KEY_MEMORY_LIMIT,
     KEY_THP,
@@ -284,6 +285,31 @@ static int set_verify(struct fb_run_options *o, const char *text, struct fb_erro
     return 0;
 }
 
+/* The argument may be left out. */
+static int set_explain(struct fb_run_options *o, const char *text, struct fb_error *err)
+{
+    static const struct {
+        const char *word;
+        enum fb_explained explain;
+    } words[] = {{"key", FB_EXPLAINED_KEY},
+                 {"all", FB_EXPLAINED_ALL},
+                 {"parts", FB_EXPLAINED_PARTS},
+                 {"none", FB_EXPLAINED_NOTHING}};
+    o->explain = FB_EXPLAINED_KEY;
+    if (text == NULL)
+        return 0;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i].word, text) == 0) {
+            o->explain = words[i].explain;
+            return 0;
+        }
+    }
+    return fb_fail(err, FB_ERROR_INPUT,
+                   "--explain \"%s\": must be key, all, parts or none; write it with \"=\", as in "
+                   "--explain=all",
+                   text);
+}
+
 static int set_no_timing(struct fb_run_options *o, const char *text, struct fb_error *err)
 {
     (void)text, (void)err;
@@ -353,6 +379,11 @@ static const struct row {
       "transparent huge pages: advised (default: who asks gets them), always, never", 2},
      set_thp},
     {{"verify", KEY_VERIFY, NULL, 0, "stamp every block and check it at its free", 2}, set_verify},
+    {{"explain", KEY_EXPLAIN, "WHICH", OPTION_ARG_OPTIONAL,
+      "tell where the memory is, and which of it a purge gives back: at key moments (default), at "
+      "the end of all phases; parts: without purges; none: nothing",
+      2},
+     set_explain},
     {{"no-timing", KEY_NO_TIMING, NULL, 0, "leave out the timing pass", 2}, set_no_timing},
     {{NULL, 0, NULL, 0, "Where the results go:", 3}, NULL},
     {{"output", 'o', "DIR", 0, "result folder (default results/<workload>-<UTC>)", 3},
@@ -430,6 +461,7 @@ void fb_options_parse(int argc, char **argv, struct fb_run_options *out)
         .scale = 1,
         .shard = {1, 1},
         .timing = true,
+        .explain = FB_EXPLAINED_PARTS,
         .thp = "advised",
     };
     (void)argp_parse(&argp, argc, argv, 0, NULL, out);

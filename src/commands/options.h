@@ -12,6 +12,14 @@
 
 enum fb_when { FB_WHEN_AUTO = 0, FB_WHEN_ALWAYS, FB_WHEN_NEVER };
 
+/* How much of `--explain` there is. */
+enum fb_explained {
+    FB_EXPLAINED_NOTHING = 0, /* no snapshot is taken */
+    FB_EXPLAINED_PARTS,       /* first runs only: free pages are not split */
+    FB_EXPLAINED_KEY,         /* second runs at the peak, where most was kept, and at the end */
+    FB_EXPLAINED_ALL,         /* second runs at the end of every phase, too */
+};
+
 struct fb_export_request {
     const struct fb_export *format;
     const char *file; /* "-" = stdout */
@@ -37,6 +45,7 @@ struct fb_run_options {
     double scale;
     struct fb_shard_option shard;
     bool verify, timing, dry_run, force;
+    enum fb_explained explain;
     const char *thp;    /* "advised", "always", "never" */
     const char *output; /* NULL = results/<workload>-<UTC> */
     struct fb_export_request *exports;

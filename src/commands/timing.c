@@ -76,7 +76,8 @@ static int fill_sheet(struct fb_execution *run, const struct fb_trace_file *trac
         .thp = run->options->thp,
         .context = sheet,
     };
-    struct fb_runner_hooks hooks = {keep, fb_progress_update, &run->progress};
+    struct fb_runner_hooks hooks = {
+        .finished = keep, .progress = fb_progress_update, .user = &run->progress};
     if (fb_execute_memory_limit(run->options, 1, &request.memory_limit_bytes, err) != 0)
         return -1;
     while (sheet->count < RUNS_MAX && fb_interrupt_signal() == 0) {

@@ -19,9 +19,11 @@ static const char *const checkpoint_names[FB_CHECKPOINT_KIND_COUNT] = {
     [FB_CHECKPOINT_ACTIVE_10S] = "active_10s", [FB_CHECKPOINT_PURGED] = "purged",
 };
 
-static void answer(const struct fb_run *run)
+static void answer(const struct fb_run *run, enum fb_answer what)
 {
-    (void)send(run->doorbell, "", 1, MSG_NOSIGNAL); /* fails when the worker died: seen elsewhere */
+    const char byte = (char)what;
+    /* Fails when the worker died: seen elsewhere. */
+    (void)send(run->doorbell, &byte, 1, MSG_NOSIGNAL);
 }
 
 /* A string of the shared block, which need not be terminated. */
@@ -210,7 +212,7 @@ static void get_ready(struct fb_run *run)
         return;
     run->ready_ns = fb_run_now_ns();
     fb_run_start_timer(run);
-    answer(run);
+    answer(run, FB_ANSWER_GO);
 }
 
 /* Whether the process has become a zombie or gone: its /proc files then fail by right. */
@@ -227,8 +229,11 @@ static int serve(struct fb_run *run, const struct fb_bell *bell, struct fb_error
         get_ready(run);
     if (bell->kind != FB_BELL_CHECKPOINT)
         return 0;
-    if (fb_run_checkpoint(run, bell, &fault) == 0)
-        answer(run);
+    enum fb_answer what = FB_ANSWER_GO;
+    bool served = (bell->purged != 0 || fb_run_checkpoint(run, bell, &fault) == 0) &&
+                  fb_run_explain(run, bell, &what, &fault) == 0;
+    if (served)
+        answer(run, what);
     else if (!is_gone(run))
         return fb_fail(err, fault.kind, "%s", fault.text);
     return 0;

@@ -35,6 +35,7 @@ static int lay_out(struct fb_control *control, const struct fb_run_request *requ
     char text[64];
     control->sample_capacity = request->mode == FB_MODE_TIMING ? 0 : request->trace->sample_count;
     control->object_count = request->trace->slot_count;
+    uint64_t details = request->explain != FB_EXPLAIN_NONE ? control->object_count : 0;
     control->counters_count = request->trace->thread_peak > 0 ? request->trace->thread_peak : 1;
     if (fb_proc_meminfo("MemTotal:", &memory, err) != 0)
         return -1;
@@ -46,7 +47,9 @@ static int lay_out(struct fb_control *control, const struct fb_run_request *requ
                 place(&total, UINT64_C(2) * FB_LATENCY_BUCKETS, sizeof(uint64_t), page_bytes,
                       &control->latency_offset) &&
                 place(&total, control->counters_count, sizeof(struct fb_counters), page_bytes,
-                      &control->counters_offset);
+                      &control->counters_offset) &&
+                place(&total, details, sizeof(struct fb_object_detail), page_bytes,
+                      &control->detail_offset);
     if (!fits || total > memory)
         return fb_fail(err, FB_ERROR_IO,
                        "the trace's object and sample tables do not fit into this machine's %s: "
@@ -94,7 +97,8 @@ static void fill(const struct fb_control *control, const struct fb_run_request *
     shared->clock_mode = request->clock;
     shared->order = request->order;
     shared->mode = request->mode;
-    shared->flags = (null ? FB_RUN_NULL : 0U) | (request->verify ? FB_RUN_VERIFY : 0U);
+    shared->flags = (null ? FB_RUN_NULL : 0U) | (request->verify ? FB_RUN_VERIFY : 0U) |
+                    (request->explain != FB_EXPLAIN_NONE ? FB_RUN_EXPLAIN : 0U);
     shared->purge = purge_of(request->contender);
     shared->brk_shift_bytes =
         (uint64_t)request->layout * BRK_SHIFT_PAGES * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -105,6 +109,7 @@ static void fill(const struct fb_control *control, const struct fb_run_request *
     shared->latency_offset = control->latency_offset;
     shared->counters_offset = control->counters_offset;
     shared->counters_count = control->counters_count;
+    shared->detail_offset = control->detail_offset;
     shared->pin_cpu = -1;
     shared->total_bytes = control->total_bytes;
     list_keys(shared, request->contender);

@@ -103,8 +103,10 @@ static void release(struct fb_run *run)
     free(run->malloc_owner);
     fb_settings_free(run->effective, run->effective_count);
     for (size_t i = 0; i < run->checkpoint_count; i++)
-        free(run->checkpoints[i].allocator);
+        fb_checkpoint_deinit(&run->checkpoints[i]);
     free(run->checkpoints);
+    free(run->startup_pages.items);
+    fb_sight_free(run->sight);
     free(run->outside);
     *run = (struct fb_run){0};
 }
@@ -115,6 +117,7 @@ int fb_run_start(struct fb_run *run, const struct fb_run_request *request,
     struct ends ends = {-1, -1, -1};
     int *const theirs[] = {&ends.trace, &ends.doorbell, &ends.output};
     *run = (struct fb_run){.request = request,
+                           .hooks = bench->hooks,
                            .pidfd = -1,
                            .doorbell = -1,
                            .output = -1,

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "harness/runner.h"
+#include "harness/snapshot.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -20,6 +21,7 @@ struct fb_control {
     uint64_t object_offset, object_count;
     uint64_t latency_offset;
     uint64_t counters_offset, counters_count;
+    uint64_t detail_offset; /* object_count rows where the request is to be explained */
     uint64_t total_bytes;
 };
 
@@ -43,6 +45,7 @@ const char *fb_thp_enabled(char *buffer, size_t size);
 
 struct fb_run {
     const struct fb_run_request *request;
+    const struct fb_runner_hooks *hooks;
     struct fb_control control;
     pid_t pid;
     int pidfd;    /* -1: ask waitid at every tick (before Linux 5.3, or a sandbox) */
@@ -67,6 +70,8 @@ struct fb_run {
     struct fb_checkpoint *checkpoints;
     size_t checkpoint_count;
     uint64_t mappings_max;
+    struct fb_page_runs startup_pages; /* explained runs: at the start checkpoint */
+    struct fb_sight *sight;   /* FB_EXPLAIN_PURGE, between the two looks at its checkpoint */
     struct fb_point *outside; /* samples from outside, real clock */
     size_t outside_count, outside_capacity;
     uint64_t missed_ticks;
@@ -76,6 +81,7 @@ struct fb_run {
 struct fb_bench {
     char worker[4096], clock_library[4096];
     char thp_enabled[16];
+    const struct fb_runner_hooks *hooks;
     int pin_cpu; /* where the next run's threads take turns; −1: nowhere in particular */
 };
 
@@ -97,6 +103,11 @@ void fb_run_prove(struct fb_run *run);
 /* CHECKPOINT: exact figures of the waiting worker. */
 int fb_run_checkpoint(struct fb_run *run, const struct fb_bell *bell,
                       struct fb_error *err) FB_MUST_USE;
+/* What the worker is told after a checkpoint, which is the last of run->checkpoints. Takes
+ * snapshots where the request asks for them and hands them to the hook. -1: the harness cannot read
+ * /proc. */
+int fb_run_explain(struct fb_run *run, const struct fb_bell *bell, enum fb_answer *answer,
+                   struct fb_error *err) FB_MUST_USE;
 /* Starts the outside sampling at READY where the clock is real. */
 void fb_run_start_timer(struct fb_run *run);
 /* One outside sample, and how many ticks were missed. */

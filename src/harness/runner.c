@@ -230,6 +230,7 @@ int fb_runner_run(const struct fb_run_request *requests, size_t count, unsigned 
                          sizeof runner.bench.worker, err) != 0)
         return -1;
     (void)fb_thp_enabled(runner.bench.thp_enabled, sizeof runner.bench.thp_enabled);
+    runner.bench.hooks = hooks;
     runner.runs = fb_alloc(runner.parallel, sizeof *runner.runs);
     runner.polled = fb_alloc(runner.parallel, DESCRIPTORS * sizeof *runner.polled);
     int result = run_all(&runner, err);

@@ -11,8 +11,17 @@
 
 #include "harness/contender.h"
 #include "result/record.h"
+#include "result/snapshot.h"
 #include "trace/format.h"
 #include "trace/shared.h"
+
+/* Whether snapshots of the waiting worker are taken. Only where threads take turns, or there is one
+ * thread: others might be freeing what is looked at. */
+enum fb_explain {
+    FB_EXPLAIN_NONE = 0,
+    FB_EXPLAIN_PARTS, /* at the largest live bytes and at phase ends; real clock: at the end only */
+    FB_EXPLAIN_PURGE, /* at explain_at, before and after a purge there; then the run ends */
+};
 
 struct fb_run_request {
     int trace_fd;                        /* readable; kept open by the caller */
@@ -29,7 +38,9 @@ struct fb_run_request {
     uint64_t memory_limit_bytes; /* of RssAnon + swap; 0 = none */
     uint64_t interval_ns;        /* real clock: sampling from outside */
     const char *thp;             /* "advised" (default), "always", "never" */
-    void *context;               /* the caller's */
+    enum fb_explain explain;
+    size_t explain_at; /* PURGE: the checkpoint's number in the run, from 0 */
+    void *context;     /* the caller's */
 };
 
 /* What comes back besides the repetition. */
@@ -68,8 +79,15 @@ struct fb_runner_hooks {
     /* About every 100 ms with the running ones; may be NULL. */
     void (*progress)(void *user, const struct fb_run_progress *running, size_t count, size_t done,
                      size_t total);
+    /* Of requests that are explained: a look at the worker at a checkpoint, both borrowed for the
+     * call. May be NULL. */
+    void (*snapshot)(void *user, const struct fb_run_request *request,
+                     struct fb_checkpoint *checkpoint, const struct fb_snapshot *snapshot);
     void *user;
 };
+
+/* Whether a request of this trace and order can be explained. */
+bool fb_runner_explains(const struct fb_trace_header *trace, enum fb_order order);
 
 /* Runs requests, at most `parallel` at once, started in order. Returns 0 when each has been
  * reported; -1 on the harness's own trouble. *stop (may be NULL) set non-zero from a signal handler

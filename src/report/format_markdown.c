@@ -3,6 +3,7 @@
 #include "report/formats.h"
 #include "report/gates.h"
 #include "report/origin.h"
+#include "report/parts.h"
 #include "report/ranking.h"
 #include "report/verdict.h"
 
@@ -63,6 +64,24 @@ static void add_ranking(const struct fb_group *group, struct fb_buf *out)
     fb_grid_deinit(&grid);
 }
 
+/* The names are escaped already, and grids would escape them again: a class or phase has none that
+ * need it (the language allows letters, digits, "-" and "_"). */
+static void add_parts(struct fb_group *group, const struct fb_verdict_style *style,
+                      struct fb_buf *out)
+{
+    struct fb_parts_grid grids[FB_PARTS_GRIDS_MAX];
+    size_t count = fb_parts_grids(group, grids);
+    for (size_t i = 0; i < count; i++) {
+        fb_buf_addf(out, "\n%s\n\n", grids[i].title);
+        fb_grid_markdown(&grids[i].grid, out);
+        fb_parts_grid_deinit(&grids[i]);
+    }
+    if (count == 0)
+        return;
+    fb_buf_adds(out, "\n");
+    fb_parts_sentences(group, style, out);
+}
+
 static void add_sentences(const struct fb_result *result, struct fb_group *group,
                           const struct fb_notes *notes, struct fb_buf *out)
 {
@@ -77,6 +96,7 @@ static void add_sentences(const struct fb_result *result, struct fb_group *group
     char **names = escape_names(group);
     fb_verdict_render(group, &style, out);
     fb_block_notes(group, &result->host, notes, "- ", out);
+    add_parts(group, &list, out);
     fb_buf_add(out, table.text, table.length);
     if (ranked)
         fb_ranking_sentences(group, &list, out);

@@ -11,7 +11,7 @@ static bool same_machine(const struct fb_host *a, const struct fb_host *b)
 
 /* Times are ISO 8601 in one form and sort as text. A run without an end may have run until any
  * time. */
-static bool overlap(const struct fb_part *a, const struct fb_part *b)
+static bool overlap(const struct fb_merged_run *a, const struct fb_merged_run *b)
 {
     bool a_first =
         a->finished != NULL && b->started != NULL && strcmp(a->finished, b->started) <= 0;
@@ -20,7 +20,7 @@ static bool overlap(const struct fb_part *a, const struct fb_part *b)
     return !a_first && !b_first;
 }
 
-static const char *apart(const struct fb_part *a, const struct fb_part *b)
+static const char *apart(const struct fb_merged_run *a, const struct fb_merged_run *b)
 {
     if (!same_machine(&a->host, &b->host))
         return "they were taken on different machines";

@@ -2,6 +2,7 @@
 
 #include "report/block.h"
 #include "report/origin.h"
+#include "report/parts.h"
 #include "report/prose.h"
 #include "report/ranking.h"
 #include "report/verdict.h"
@@ -46,6 +47,28 @@ static void add_ranking(const struct fb_group *group, const struct fb_verdict_st
     fb_buf_deinit(&prose);
 }
 
+/* Nothing where no cell was explained. */
+static void add_parts(const struct fb_group *group, const struct fb_verdict_style *style,
+                      const struct fb_table_options *options, struct fb_buf *out)
+{
+    struct fb_parts_grid grids[FB_PARTS_GRIDS_MAX];
+    struct fb_buf prose;
+    size_t count = fb_parts_grids(group, grids);
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        fb_buf_adds(out, "\n");
+        fb_prose_add(grids[i].title, options->width, out);
+        fb_grid_render(&grids[i].grid, options->width, options->color, out);
+        fb_parts_grid_deinit(&grids[i]);
+    }
+    fb_buf_adds(out, "\n");
+    fb_buf_init(&prose, PROSE_MAX);
+    fb_parts_sentences(group, style, &prose);
+    fb_prose_add(prose.text, options->width, out);
+    fb_buf_deinit(&prose);
+}
+
 static void add_block(const struct fb_result *result, const struct fb_group *group,
                       const struct fb_table_options *options, struct fb_buf *out)
 {
@@ -67,6 +90,7 @@ static void add_block(const struct fb_result *result, const struct fb_group *gro
     fb_buf_adds(&prose, "\n");
     fb_verdict_render(group, &style, &prose);
     fb_prose_add(prose.text, options->width, out);
+    add_parts(group, &style, options, out);
     fb_buf_deinit(&prose);
     fb_grid_deinit(&grid);
     if (ranked)

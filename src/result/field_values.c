@@ -1,6 +1,7 @@
 #include "result/field_values.h"
 
 #include "base/alloc.h"
+#include "result/attribution_fields.h"
 #include "result/reason.h"
 #include "result/record.h"
 
@@ -99,6 +100,7 @@ json_t *fb_checkpoints_encode(const void *record)
         json_t *object = fb_codec_encode(fb_checkpoint_fields, &repetition->checkpoints[i]);
         if (phase >= 0 && (size_t)phase < repetition->phase_count)
             fb_codec_put(object, "phase", fb_codec_text(repetition->phases[phase].name));
+        fb_attribution_encode(&repetition->checkpoints[i], object);
         (void)json_array_append_new(array, object);
     }
     return array;
@@ -123,7 +125,7 @@ static int decode_checkpoint(const json_t *value, struct fb_repetition *repetiti
         const struct fb_place here = inside(place, "phase");
         return fb_codec_fail(&here, "no phase is named \"%s\"", name);
     }
-    return 0;
+    return fb_attribution_decode(value, checkpoint, place);
 }
 
 int fb_checkpoints_decode(const json_t *value, void *record, const struct fb_place *place)

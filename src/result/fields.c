@@ -178,7 +178,7 @@ static const struct fb_field program_fields[] = {
     END
 
 static const struct fb_field host_fields[] = {HOST_ROWS(fb_result)};
-static const struct fb_field part_host_fields[] = {HOST_ROWS(fb_part)};
+static const struct fb_field part_host_fields[] = {HOST_ROWS(fb_merged_run)};
 
 static const struct fb_field shard_fields[] = {
     ROW(UNSIGNED, fb_result, shard.index, "index"),
@@ -189,12 +189,12 @@ static const struct fb_field shard_fields[] = {
 };
 
 static const struct fb_field part_fields[] = {
-    ROW(UNSIGNED, fb_part, shard, "shard"),
-    ROW(TEXT, fb_part, folder, "folder"),
-    LIST(TEXTS, fb_part, argv, argc, "argv"),
-    ROW(TEXT, fb_part, started, "started"),
-    ROW(TEXT, fb_part, finished, "finished"),
-    ROW(BOOL, fb_part, interrupted, "interrupted"),
+    ROW(UNSIGNED, fb_merged_run, shard, "shard"),
+    ROW(TEXT, fb_merged_run, folder, "folder"),
+    LIST(TEXTS, fb_merged_run, argv, argc, "argv"),
+    ROW(TEXT, fb_merged_run, started, "started"),
+    ROW(TEXT, fb_merged_run, finished, "finished"),
+    ROW(BOOL, fb_merged_run, interrupted, "interrupted"),
     OBJECT(part_host_fields, "host"),
     END,
 };

@@ -96,10 +96,10 @@ static void keep_later(char **kept, const char *time)
     *kept = fb_strdup(time);
 }
 
-static void take_part(struct fb_merge_input *input, struct fb_part *part)
+static void take_part(struct fb_merge_input *input, struct fb_merged_run *part)
 {
     struct fb_result *from = &input->result;
-    *part = (struct fb_part){
+    *part = (struct fb_merged_run){
         .shard = from->shard.index,
         .folder = fb_strdup(input->path),
         .argv = from->argv,

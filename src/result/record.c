@@ -65,13 +65,20 @@ void fb_repetition_init(struct fb_repetition *repetition)
         repetition->values[metric] = NAN;
 }
 
+void fb_checkpoint_deinit(struct fb_checkpoint *checkpoint)
+{
+    free(checkpoint->allocator);
+    fb_attribution_free(checkpoint->attribution);
+    *checkpoint = (struct fb_checkpoint){0};
+}
+
 void fb_repetition_deinit(struct fb_repetition *repetition)
 {
     for (size_t i = 0; i < repetition->phase_count; i++)
         free(repetition->phases[i].name);
     free(repetition->phases);
     for (size_t i = 0; i < repetition->checkpoint_count; i++)
-        free(repetition->checkpoints[i].allocator);
+        fb_checkpoint_deinit(&repetition->checkpoints[i]);
     free(repetition->checkpoints);
     free(repetition->series.points);
     free(repetition->series_file);
@@ -144,7 +151,7 @@ static void free_argv(char **argv, size_t argc)
     free(argv);
 }
 
-static void free_part(const struct fb_part *part)
+static void free_part(const struct fb_merged_run *part)
 {
     char *const texts[] = {part->folder, part->started, part->finished};
     free_texts(texts, sizeof texts / sizeof texts[0]);

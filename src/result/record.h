@@ -8,6 +8,7 @@
 #define FB_RESULT_RECORD_H
 
 #include "base/error.h"
+#include "result/attribution.h"
 #include "result/metric.h"
 
 #include <stdbool.h>
@@ -74,6 +75,7 @@ struct fb_checkpoint {
     uint64_t mappings;
     struct fb_counter *allocator; /* what it says of itself; none where it has no counters */
     size_t allocator_count;
+    struct fb_attribution *attribution; /* where the footprint is; NULL: not looked at */
 };
 
 struct fb_phase_record {
@@ -191,7 +193,7 @@ struct fb_shard {
 };
 
 /* One of the runs that a merged result was joined from. */
-struct fb_part {
+struct fb_merged_run {
     unsigned shard;
     char *folder; /* as given to merge */
     char **argv;
@@ -209,7 +211,7 @@ struct fb_result {
     bool interrupted;
     struct fb_host host; /* merged: of the first part */
     struct fb_shard shard;
-    struct fb_part *parts; /* merged results only, by shard */
+    struct fb_merged_run *parts; /* merged results only, by shard */
     size_t part_count;
     struct fb_cell *cells;
     size_t cell_count;
@@ -217,6 +219,7 @@ struct fb_result {
 
 /* Zeroes everything and makes every value NaN, so that nothing unmeasured reads as 0. */
 void fb_repetition_init(struct fb_repetition *repetition);
+void fb_checkpoint_deinit(struct fb_checkpoint *checkpoint);
 void fb_repetition_deinit(struct fb_repetition *repetition);
 void fb_cell_deinit(struct fb_cell *cell);
 void fb_result_deinit(struct fb_result *result);

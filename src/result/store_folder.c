@@ -60,8 +60,9 @@ static const struct {
     const char *folder;
     const char *end;
 } ours[] = {
-    {"series", ".csv"},         {"plots", ".svg"}, {"plots", ".png"}, {"plots", ".txt"},
-    {"series", ".csv.partial"}, {"plots", ".gp"},  {"plots", ".dat"},
+    {"series", ".csv"}, {"plots", ".svg"},          {"plots", ".png"},
+    {"plots", ".txt"},  {"series", ".csv.partial"}, {"plots", ".gp"},
+    {"plots", ".dat"},  {"heat", ".csv"},           {"heat", ".csv.partial"},
 };
 
 static bool is_ours(const char *folder, const char *name)
@@ -111,6 +112,8 @@ static int clear(const char *dir, struct fb_error *err)
         result = clear_folder(dir, "series", err);
     if (result == 0)
         result = clear_folder(dir, "plots", err);
+    if (result == 0)
+        result = clear_folder(dir, "heat", err);
     free(partial);
     free(document);
     return result;

@@ -3,10 +3,10 @@
  * FB_FD_SHARED. MAP_SHARED on both sides, so the kernel books it as RssShmem and
  * it never counts as the allocator's.
  *
- * Layout: this struct, then (at the offsets it holds) the sample array, the
- * object table, the latency histogram, the actors' counters. The harness fills the "in" part before
- * exec; the worker owns the "out" part until it has died; the clock words are
- * read by the clock library and advanced by whichever worker thread has the turn.
+ * Layout: this struct, then (at the offsets it holds) the sample array, the object table, the
+ * latency histogram, the actors' counters, the objects' details. The harness fills the "in" part
+ * before exec; the worker owns the "out" part until it has died; the clock words are read by the
+ * clock library and advanced by whichever worker thread has the turn.
  *
  * The doorbell (FB_FD_DOORBELL) is a SOCK_SEQPACKET pair: the worker sends one
  * struct fb_bell and, for READY and CHECKPOINT, waits for one byte back. End of file on
@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define FB_SHARED_MAGIC 0x444552414853424dULL
-#define FB_SHARED_VERSION 3U
+#define FB_SHARED_VERSION 4U
 
 /* Fixed descriptors in the worker. */
 enum { FB_FD_SHARED = 3, FB_FD_TRACE = 4, FB_FD_DOORBELL = 5 };
@@ -45,8 +45,9 @@ enum fb_purge {
     FB_PURGE_OWN,      /* fragbench_purge(), the contract of fragbench/purge.h */
 };
 
-#define FB_RUN_NULL 1U   /* make no allocator call, touch nothing: calibration */
-#define FB_RUN_VERIFY 2U /* stamp every block, check at free */
+#define FB_RUN_NULL 1U    /* make no allocator call, touch nothing: calibration */
+#define FB_RUN_VERIFY 2U  /* stamp every block, check at free */
+#define FB_RUN_EXPLAIN 4U /* fill the objects' details */
 
 enum fb_worker_end {
     FB_WORKER_RUNNING = 0,
@@ -79,6 +80,12 @@ struct fb_object {
 #define FB_OBJECT_SIZE(packed) ((packed) >> 16)
 #define FB_OBJECT_CLASS(packed) ((uint16_t)(packed))
 #define FB_OBJECT_SIZE_MAX ((UINT64_C(1) << 47) - 1)
+
+/* FB_RUN_EXPLAIN: what else is known of the object in the same slot. */
+struct fb_object_detail {
+    uint64_t born_ns;      /* since the replay began, of its allocation */
+    uint64_t usable_bytes; /* as of the last checkpoint; 0: the allocator does not tell */
+};
 
 /* Latencies in clock ticks, log-linear: bucket b < 64 holds b ticks; above that
  * 32 buckets a power of two (3 % wide). */
@@ -122,6 +129,18 @@ struct fb_stat {
 };
 #define FB_STATS_MAX 64
 
+/* Addresses of the worker that are written to but are no heap. */
+struct fb_data_range {
+    uint64_t start, end;
+    uint32_t is_allocator; /* of the allocator's library, or of one that only it needs */
+    uint32_t pad;
+};
+#define FB_DATA_RANGES_MAX 64
+
+/* The allocator's own account of its memory, in the order of enum fb_account (result/). */
+#define FB_OWN_ACCOUNT_COUNT 5
+#define FB_OWN_ACCOUNT_NA UINT64_MAX
+
 #define FB_OWNER_MAX 256
 #define FB_READBACK_MAX 1024
 
@@ -142,6 +161,7 @@ struct fb_shared {
     uint64_t object_offset, object_count;
     uint64_t latency_offset; /* FB_LATENCY_BUCKETS × uint64_t, then the same for frees */
     uint64_t counters_offset, counters_count; /* struct fb_counters, one a thread alive at once */
+    uint64_t detail_offset; /* object_count × struct fb_object_detail with FB_RUN_EXPLAIN */
     uint64_t total_bytes;
     char readback_keys[FB_READBACK_MAX]; /* "\n"-separated tunables to read back */
 
@@ -166,6 +186,13 @@ struct fb_shared {
     uint64_t cpus_seen;
     uint32_t purge_used; /* enum fb_purge after DETECT */
     uint32_t pad1;
+
+    struct fb_data_range data_ranges[FB_DATA_RANGES_MAX];
+    uint32_t data_range_count;
+    uint32_t pad3;
+
+    /* out: before the bell of a purged checkpoint, read before its purge */
+    uint64_t own_account[FB_OWN_ACCOUNT_COUNT]; /* FB_OWN_ACCOUNT_NA: it has no such counter */
 
     /* out: at each checkpoint, before the bell */
     struct fb_stat stats[FB_STATS_MAX];
@@ -222,6 +249,17 @@ static inline uint64_t fb_shared_volume_bytes(struct fb_shared *shared)
     return sum;
 }
 
+static inline struct fb_object_detail *fb_shared_details(struct fb_shared *shared)
+{
+    return (struct fb_object_detail *)(void *)((char *)shared + shared->detail_offset);
+}
+
+/* What the harness answers to a bell that waits. */
+enum fb_answer {
+    FB_ANSWER_GO = 0,
+    FB_ANSWER_PURGE, /* CHECKPOINT: read the account, purge on all threads, ring again, end */
+};
+
 enum fb_bell_kind { FB_BELL_READY = 1, FB_BELL_CHECKPOINT, FB_BELL_END };
 
 /* One message from worker to harness. */
@@ -231,6 +269,8 @@ struct fb_bell {
     uint32_t phase;
     uint32_t sample;       /* index of the sample that belongs to the checkpoint */
     uint64_t usable_bytes; /* Σ malloc_usable_size over live objects */
+    uint32_t purged;       /* CHECKPOINT: 1 = the same one again, after FB_ANSWER_PURGE */
+    uint32_t pad;
 };
 
 #endif

@@ -12,11 +12,11 @@ int fb_doorbell_ring(const struct fb_bell *bell, bool wait)
     if (sent != (ssize_t)sizeof *bell)
         return -1;
     if (!wait)
-        return 0;
+        return FB_ANSWER_GO;
     char answer;
     ssize_t got;
     do {
         got = recv(FB_FD_DOORBELL, &answer, sizeof answer, 0);
     } while (got < 0 && errno == EINTR);
-    return got == 1 ? 0 : -1;
+    return got == 1 ? answer : -1;
 }

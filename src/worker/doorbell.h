@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 
-/* Sends a bell and, when asked, waits for the answering byte. -1 when the harness is gone. */
+/* Sends a bell and, when asked, waits for the answer: enum fb_answer; GO when not asked. -1 when
+ * the harness is gone. */
 int fb_doorbell_ring(const struct fb_bell *bell, bool wait);
 
 #endif

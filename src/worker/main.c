@@ -5,6 +5,7 @@
  */
 #include "worker/clock.h"
 #include "worker/doorbell.h"
+#include "worker/explain.h"
 #include "worker/owner.h"
 #include "worker/replay.h"
 #include "worker/statm.h"
@@ -54,6 +55,9 @@ static void prefault(const struct fb_replay *replay)
                       MADV_POPULATE_READ);
     if (table > 0 && table <= LIMIT)
         (void)madvise(replay->objects, table, MADV_POPULATE_WRITE);
+    size_t details = replay->shared->object_count * sizeof *replay->details;
+    if (replay->details != NULL && details > 0 && details <= LIMIT)
+        (void)madvise(replay->details, details, MADV_POPULATE_WRITE);
     if (replay->shared->mode == FB_MODE_TIMING)
         (void)madvise(replay->alloc_latency, sizeof(uint64_t) * FB_LATENCY_BUCKETS * 2,
                       MADV_POPULATE_WRITE);
@@ -67,6 +71,8 @@ static void place(struct fb_replay *replay)
     replay->alloc_latency = (uint64_t *)(void *)(base + replay->shared->latency_offset);
     replay->free_latency = replay->alloc_latency + FB_LATENCY_BUCKETS;
     replay->counters = fb_shared_counters(replay->shared);
+    if ((replay->shared->flags & FB_RUN_EXPLAIN) != 0)
+        replay->details = fb_shared_details(replay->shared);
 }
 
 static uint64_t timer_ticks(void)
@@ -84,6 +90,7 @@ static void introduce(struct fb_replay *replay)
 {
     struct fb_shared *shared = replay->shared;
     fb_owner_report(shared);
+    fb_explain_data_ranges(shared);
     shared->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     shared->cpus_seen = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
     replay->purge = (enum fb_purge)shared->purge;
@@ -116,7 +123,7 @@ int main(void)
     introduce(&replay);
     prefault(&replay);
     struct fb_bell bell = {.kind = FB_BELL_READY};
-    if (fb_doorbell_ring(&bell, true) != 0)
+    if (fb_doorbell_ring(&bell, true) < 0)
         return complain("the harness is gone");
     fb_replay_run(&replay);
     bell.kind = FB_BELL_END;

@@ -5,12 +5,14 @@
 #include "worker/block.h"
 #include "worker/clock.h"
 #include "worker/doorbell.h"
+#include "worker/explain.h"
 #include "worker/foreign.h"
 #include "worker/owner.h"
 #include "worker/statm.h"
 #include "worker/threads.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 static bool is_timing(const struct fb_actor *actor)
 {
@@ -78,6 +80,33 @@ static int64_t sample(struct fb_actor *actor, uint32_t reason)
     return index;
 }
 
+static int ring_checkpoint(struct fb_actor *actor, const struct fb_op *op,
+                           const struct fb_bell *bell)
+{
+    int answer = fb_doorbell_ring(bell, true);
+    if (answer < 0)
+        fb_replay_fault(actor, FB_WORKER_OS_ERROR, op, "the harness is gone");
+    return answer;
+}
+
+/* The run is one for looking at what a purge leaves here; it has no rest. */
+static void purge_and_end(struct fb_actor *actor, const struct fb_op *op, struct fb_bell *bell)
+{
+    struct fb_replay *replay = actor->replay;
+    if (!replay->variant.null) {
+        fb_explain_account(replay->shared, replay->purge);
+        fb_threads_empty_caches(actor);
+        fb_giveback_own(replay->purge);
+        fb_giveback(replay->purge);
+    }
+    bell->purged = 1;
+    (void)ring_checkpoint(actor, op, bell);
+    __atomic_store_n(&replay->shared->end, FB_WORKER_DONE, __ATOMIC_SEQ_CST);
+    const struct fb_bell end = {.kind = FB_BELL_END};
+    (void)fb_doorbell_ring(&end, false);
+    _exit(0);
+}
+
 static void checkpoint(struct fb_actor *actor, const struct fb_op *op)
 {
     if (is_timing(actor))
@@ -88,7 +117,8 @@ static void checkpoint(struct fb_actor *actor, const struct fb_op *op)
     /* Other threads may be freeing what is looked at where order is free. */
     if (replay->usable_known &&
         (!replay->variant.free_order || replay->shared->counters_count == 1))
-        usable = fb_owner_usable_bytes(replay->objects, replay->shared->object_count);
+        usable =
+            fb_owner_usable_bytes(replay->objects, replay->details, replay->shared->object_count);
     if (!replay->variant.null)
         fb_owner_read_stats(replay->shared);
     struct fb_bell bell = {.kind = FB_BELL_CHECKPOINT,
@@ -96,8 +126,8 @@ static void checkpoint(struct fb_actor *actor, const struct fb_op *op)
                            .phase = (uint32_t)op->arg,
                            .sample = (uint32_t)index,
                            .usable_bytes = usable};
-    if (fb_doorbell_ring(&bell, true) != 0)
-        fb_replay_fault(actor, FB_WORKER_OS_ERROR, op, "the harness is gone");
+    if (ring_checkpoint(actor, op, &bell) == FB_ANSWER_PURGE)
+        purge_and_end(actor, op, &bell);
 }
 
 static uint64_t timeval_ns(struct timeval time)

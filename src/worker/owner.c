@@ -51,12 +51,18 @@ void fb_owner_read_stats(struct fb_shared *shared)
     shared->stat_count = count < FB_STATS_MAX ? (uint32_t)count : FB_STATS_MAX;
 }
 
-uint64_t fb_owner_usable_bytes(const struct fb_object *objects, uint64_t count)
+uint64_t fb_owner_usable_bytes(const struct fb_object *objects, struct fb_object_detail *details,
+                               uint64_t count)
 {
     uint64_t total = 0;
-    for (uint64_t i = 0; i < count; i++)
-        if ((uintptr_t)objects[i].address > (uintptr_t)FB_OBJECT_REFUSED)
-            total += malloc_usable_size(objects[i].address);
+    for (uint64_t i = 0; i < count; i++) {
+        if ((uintptr_t)objects[i].address <= (uintptr_t)FB_OBJECT_REFUSED)
+            continue;
+        size_t usable = malloc_usable_size(objects[i].address);
+        total += usable;
+        if (details != NULL)
+            details[i].usable_bytes = usable;
+    }
     return total;
 }
 

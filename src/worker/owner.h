@@ -15,8 +15,9 @@ bool fb_owner_knows_usable(void);
 bool fb_owner_knows_scopes(void);
 /* Fills shared->stats from the answering library, where it keeps counters. */
 void fb_owner_read_stats(struct fb_shared *shared);
-/* Σ malloc_usable_size over the live objects of the table. */
-uint64_t fb_owner_usable_bytes(const struct fb_object *objects, uint64_t count);
+/* Σ malloc_usable_size over the live objects of the table; each also into details, if there are. */
+uint64_t fb_owner_usable_bytes(const struct fb_object *objects, struct fb_object_detail *details,
+                               uint64_t count);
 /* FB_PURGE_DETECT → by which interfaces the answering library exports. */
 enum fb_purge fb_owner_detect_purge(void);
 /* Answers shared->readback_keys into shared->readback for that kind of allocator. */

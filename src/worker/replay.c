@@ -149,6 +149,7 @@ struct hot {
     struct fb_actor *actor;
     const struct fb_trace_class *classes;
     struct fb_object *objects;
+    struct fb_object_detail *details;
     struct fb_counters *counters;
 };
 
@@ -170,6 +171,8 @@ INLINE void store(const struct hot *hot, const struct fb_op *op, void *block,
 {
     struct fb_object *object = &hot->objects[op->slot];
     object->size_class = FB_OBJECT_PACK(op->arg, op->class_index);
+    if (variant.explain)
+        hot->details[op->slot].born_ns = fb_replay_elapsed_ns(hot->actor);
     if (variant.free_order && class->shared) {
         __atomic_store_n(&object->address, block, __ATOMIC_SEQ_CST);
         fb_threads_announce(op->slot);
@@ -306,6 +309,7 @@ INLINE void run_stream(struct fb_actor *actor, const struct fb_op *op, struct fb
     const struct hot tables = {.actor = actor,
                                .classes = actor->replay->trace.classes,
                                .objects = actor->replay->objects,
+                               .details = actor->replay->details,
                                .counters = actor->counters};
     const struct hot *hot = &tables;
     for (; !actor->stopped; op++) {
@@ -328,16 +332,18 @@ INLINE void run_stream(struct fb_actor *actor, const struct fb_op *op, struct fb
 }
 
 /* One loop a row; the last, which takes all as it comes, serves the rest. */
-#define LOOPS(X)                           \
-    X(.virtual_clock = true)               \
-    X(.virtual_clock = true, .null = true) \
-    X(.timing = true, .free_order = true)  \
+#define LOOPS(X)                              \
+    X(.virtual_clock = true)                  \
+    X(.virtual_clock = true, .explain = true) \
+    X(.virtual_clock = true, .null = true)    \
+    X(.timing = true, .free_order = true)     \
     X(.timing = true, .free_order = true, .null = true)
 
 static bool same(struct fb_variant left, struct fb_variant right)
 {
     return left.null == right.null && left.timing == right.timing && left.verify == right.verify &&
-           left.virtual_clock == right.virtual_clock && left.free_order == right.free_order;
+           left.virtual_clock == right.virtual_clock && left.free_order == right.free_order &&
+           left.explain == right.explain;
 }
 
 void fb_replay_stream(struct fb_actor *actor)
@@ -364,6 +370,7 @@ static struct fb_variant variant_of(const struct fb_shared *shared)
         .timing = timing,
         .virtual_clock = shared->clock_mode == FB_CLOCK_VIRTUAL && !timing,
         .free_order = shared->order == FB_ORDER_FREE || timing,
+        .explain = (shared->flags & FB_RUN_EXPLAIN) != 0 && !timing,
     };
 }
 

@@ -28,6 +28,7 @@ struct fb_variant {
     bool verify;
     bool virtual_clock;
     bool free_order;
+    bool explain; /* notes when objects were born */
 };
 
 struct fb_actor;
@@ -36,6 +37,7 @@ struct fb_replay {
     struct fb_shared *shared;
     struct fb_trace trace;
     struct fb_object *objects;
+    struct fb_object_detail *details; /* NULL without FB_RUN_EXPLAIN */
     struct fb_sample *samples;
     uint64_t *alloc_latency; /* FB_LATENCY_BUCKETS counts each */
     uint64_t *free_latency;
@@ -71,6 +73,7 @@ struct fb_actor {
     _Atomic uint32_t turn;    /* futex: 1 = may run */
     _Atomic uint32_t state;   /* futex: enum fb_actor_state */
     _Atomic uint32_t started; /* futex: the thread has begun */
+    _Atomic uint32_t errand;  /* futex: 1 = empty your cache, then wait for the turn again */
     pthread_t thread;
     void *stack;
 };

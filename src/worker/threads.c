@@ -1,5 +1,7 @@
 #include "worker/threads.h"
 
+#include "worker/giveback.h"
+
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -111,8 +113,27 @@ static const struct fb_op *first_op(const struct fb_actor *actor)
 
 static void wait_turn(struct fb_actor *actor)
 {
-    wait_while(&actor->turn, 0);
-    atomic_store(&actor->turn, 0);
+    for (;;) {
+        wait_while(&actor->turn, 0);
+        atomic_store(&actor->turn, 0);
+        if (atomic_load(&actor->errand) == 0)
+            return;
+        fb_giveback_own(actor->replay->purge);
+        set(&actor->errand, 0);
+    }
+}
+
+void fb_threads_empty_caches(struct fb_actor *actor)
+{
+    const struct fb_replay *replay = actor->replay;
+    for (uint64_t i = 0; i < replay->shared->counters_count; i++) {
+        struct fb_actor *other = &replay->actors[i];
+        if (other == actor || !other->taken || atomic_load(&other->state) == FB_ACTOR_ENDED)
+            continue;
+        atomic_store(&other->errand, 1);
+        set(&other->turn, 1);
+        wait_while(&other->errand, 1);
+    }
 }
 
 void fb_threads_turn(struct fb_actor *actor, const struct fb_op *op)

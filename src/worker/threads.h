@@ -5,6 +5,10 @@
 
 #include "worker/replay.h"
 
+/* Lets every other living thread empty its cache, one after the other. Lockstep only: each of them
+ * waits for a turn then. */
+void fb_threads_empty_caches(struct fb_actor *actor);
+
 /* Maps the actors and sets up main's. -1 with errno when there is no memory. */
 int fb_threads_open(struct fb_replay *replay);
 

@@ -90,6 +90,34 @@ static void add_phases(struct fb_repetition *repetition)
         };
 }
 
+/* Numbers that sum: 1 + 2 + … MiB; the second run of it found cached and stuck. */
+static struct fb_attribution *make_attribution(bool is_split)
+{
+    struct fb_attribution *attribution = fb_alloc(1, sizeof *attribution);
+    attribution->is_split = is_split;
+    for (int part = 0; part < FB_PART_COUNT; part++)
+        attribution->parts[part] = (uint64_t)(part + 1) * MIB;
+    attribution->free_bytes =
+        attribution->parts[FB_PART_CACHED] + attribution->parts[FB_PART_STUCK];
+    if (!is_split)
+        attribution->parts[FB_PART_CACHED] = attribution->parts[FB_PART_STUCK] = 0;
+    attribution->footprint_bytes = 28 * MIB;
+    attribution->mismatch_bytes = is_split ? 0 : -4096;
+    attribution->blocks = 1000;
+    attribution->hostages = fb_alloc(1, sizeof *attribution->hostages);
+    attribution->hostage_count = 1;
+    attribution->hostages[0] = (struct fb_hostage){
+        "metadata", MIB / 4, 4 * MIB, MIB / 8, 1024, {1000, 20, 0, 0, 0, 0, 0, 0, 0, 4}};
+    attribution->holder_count = 1;
+    attribution->holders[0] = (struct fb_holder){"metadata", 64, 4096, 5000000000U};
+    attribution->account_known = is_split;
+    for (int i = 0; i < FB_ACCOUNT_COUNT; i++)
+        attribution->account[i] = is_split && i != FB_ACCOUNT_ACTIVE ? 5 * MIB : FB_ACCOUNT_NA;
+    if (is_split)
+        attribution->heat_file = fb_strdup("heat/kv_jemalloc.phase_end.1.csv");
+    return attribution;
+}
+
 static void add_checkpoints(struct fb_repetition *repetition)
 {
     static const char *const kinds[] = {"start", "phase_end", "phase_end", "idle_0s"};
@@ -104,6 +132,8 @@ static void add_checkpoints(struct fb_repetition *repetition)
         checkpoint->rss_bytes = checkpoint->footprint_bytes + 2 * MIB;
         checkpoint->live_bytes = (uint64_t)i * MIB / 2;
         checkpoint->mappings = 42;
+        if (i == 1 || i == 2)
+            checkpoint->attribution = make_attribution(i == 2);
         checkpoint->allocator = fb_alloc(2, sizeof *checkpoint->allocator);
         checkpoint->allocator_count = 2;
         checkpoint->allocator[0] = (struct fb_counter){"budget_used_bytes", 1048576};
@@ -287,7 +317,7 @@ void sample_result_merge(struct fb_result *result)
     result->parts = fb_alloc(2, sizeof *result->parts);
     result->part_count = 2;
     for (unsigned i = 0; i < 2; i++) {
-        struct fb_part *part = &result->parts[i];
+        struct fb_merged_run *part = &result->parts[i];
         part->shard = i + 1;
         part->folder = fb_format("shard-%u", i + 1);
         part->argv = fb_alloc(1, sizeof *part->argv);

@@ -40,6 +40,13 @@ def damages(sample):
     yield changed("unknown metric", repetition + ["metrics", "fragmentation"], 1)
     yield changed("negative size", repetition + ["checkpoints", 0, "rss_bytes"], -1)
     yield changed("unknown checkpoint", repetition + ["checkpoints", 0, "kind"], "lunch")
+    explained = repetition + ["checkpoints", 2]
+    yield changed("part missing", explained + ["parts", "holes"], None)
+    yield changed("negative part", explained + ["parts", "live"], -1)
+    yield changed("unknown part", explained + ["parts", "other"], 1)
+    yield changed("hostages without parts", explained + ["parts"], None)
+    yield changed("short histogram", explained + ["hostages", 0, "histogram"], [1, 2])
+    yield changed("map elsewhere", explained + ["heat"], "/etc/passwd")
     yield changed("series elsewhere", repetition + ["series"], "/etc/passwd")
     yield changed("shard without a plan", ["shard", "plan"], None)
     yield changed("shard below 0", ["shard", "index"], -1)

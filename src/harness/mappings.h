@@ -1,0 +1,30 @@
+/* The mappings of a process, from /proc/PID/maps or smaps. */
+#ifndef FB_HARNESS_MAPPINGS_H
+#define FB_HARNESS_MAPPINGS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct fb_mapping {
+    uint64_t start, end;
+    uint64_t anonymous_bytes; /* resident or swapped; UINT64_MAX where sizes were not asked for */
+    bool is_shared;
+    bool is_hugetlb; /* its pages are not counted in RSS */
+    bool is_heap, is_stack;
+};
+
+struct fb_mappings {
+    struct fb_mapping *items; /* by address */
+    size_t count;
+};
+
+/* with_sizes reads smaps, which walks page tables: some 27 ms per GiB resident. */
+int fb_mappings_read(pid_t pid, bool with_sizes, struct fb_mappings *out,
+                     struct fb_error *err) FB_MUST_USE;
+void fb_mappings_deinit(struct fb_mappings *mappings);
+
+#endif
