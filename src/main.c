@@ -3,6 +3,7 @@
 
 static const struct fb_command commands[] = {
     {"run", cmd_run, "run workloads under allocators, print a table, write a result folder"},
+    {"report", cmd_report, "write one HTML page from results"},
     {"check", cmd_check, "parse and validate workloads, print what they would do"},
     {"list", cmd_list, "what there is: allocators, workloads, metrics, keys"},
     {"doctor", cmd_doctor, "what this machine can measure"},

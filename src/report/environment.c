@@ -17,9 +17,9 @@ static bool is_plain(const char *text)
 }
 
 /* In single quotes, where a quote itself becomes '\''. */
-static void add_quoted(struct fb_buf *line, const char *text)
+void fb_table_quote(struct fb_buf *line, const char *text)
 {
-    if (is_plain(text)) {
+    if (*text != '\0' && is_plain(text)) {
         fb_buf_adds(line, text);
         return;
     }
@@ -32,7 +32,7 @@ static void add_quoted(struct fb_buf *line, const char *text)
 static void add_setting(struct fb_buf *line, const char *name, const char *value)
 {
     fb_buf_addf(line, "%s%s=", line->length > 0 ? " " : "", name);
-    add_quoted(line, value == NULL ? "" : value);
+    fb_table_quote(line, value == NULL ? "" : value);
 }
 
 static void add_preload(struct fb_buf *line, const struct fb_cell *cell)

@@ -21,4 +21,7 @@ void fb_table_render(const struct fb_result *result, const struct fb_table_optio
  * string. */
 char *fb_table_environment(const struct fb_cell *cell);
 
+/* Adds text as one word of a shell, quoted where it must be. */
+void fb_table_quote(struct fb_buf *line, const char *text);
+
 #endif
