@@ -6,6 +6,7 @@ static const struct fb_command commands[] = {
     {"merge", cmd_merge, "join the shards of a run (run --shard I/N) into one result"},
     {"compare", cmd_compare, "judge result sets, or allocators within one, against a base; gate"},
     {"plot", cmd_plot, "pictures of results, through gnuplot"},
+    {"report", cmd_report, "write one HTML page from results"},
     {"check", cmd_check, "parse and validate workloads, print what they would do"},
     {"list", cmd_list, "what there is: allocators, workloads, metrics, keys"},
     {"doctor", cmd_doctor, "what this machine can measure"},

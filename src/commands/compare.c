@@ -61,16 +61,6 @@ static int check_base(const struct work *work, struct fb_error *err)
                    base, work->request.sources[0].folder, work->request.sources[0].folder);
 }
 
-/* The folder of a result that was named as its result.json. New string. */
-static char *folder_of(const char *path)
-{
-    struct stat info;
-    const char *slash = strrchr(path, '/');
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return fb_strdup(path);
-    return slash == NULL ? fb_strdup(".") : fb_format("%.*s", (int)(slash - path), path);
-}
-
 /* The curve that tells when a peak was. A result that was copied without its curves is as good
  * but for that. */
 static void read_curve(const struct work *work, const struct fb_finding *finding)
@@ -82,7 +72,7 @@ static void read_curve(const struct work *work, const struct fb_finding *finding
         return;
     struct fb_error missing = {0};
     struct fb_series series = {0};
-    char *folder = folder_of(work->shown[finding->set].folder);
+    char *folder = fb_store_folder_of(work->shown[finding->set].folder);
     if (fb_store_read_series(folder, run, &series, &missing) == 0)
         run->series = series;
     free(folder);

@@ -130,6 +130,21 @@ static int check_files(const struct merging *merging, struct fb_error *err)
     return status;
 }
 
+/* Shards of one plan have the same workloads; some may have been measured without keeping them. */
+static int copy_workloads(const char *folder, const struct fb_result *result, const char *output,
+                          struct fb_error *err)
+{
+    int status = 0;
+    for (size_t i = 0; i < result->cell_count && status == 0; i++) {
+        const char *name = result->cells[i].workload.name;
+        char *text = name != NULL ? fb_store_read_workload(folder, name) : NULL;
+        if (text != NULL)
+            status = fb_store_keep_workload(output, name, text, strlen(text), err);
+        free(text);
+    }
+    return status;
+}
+
 static int copy_series(const struct merging *merging, struct fb_error *err)
 {
     int status = 0;
@@ -137,6 +152,9 @@ static int copy_series(const struct merging *merging, struct fb_error *err)
         char *folder = fb_store_folder_of(merging->inputs[i].path);
         status = fb_store_copy_series(folder, &merging->inputs[i].result,
                                       merging->options->shared.output, err);
+        if (status == 0)
+            status = copy_workloads(folder, &merging->inputs[i].result,
+                                    merging->options->shared.output, err);
         free(folder);
     }
     return status;

@@ -120,13 +120,25 @@ static void record_argv(struct fb_result *result, int argc, char **argv)
         result->argv[i + 1] = fb_strdup(argv[i]);
 }
 
+static int keep_workloads(const struct fb_execution *run, struct fb_error *err)
+{
+    for (size_t i = 0; i < run->plan.count; i++) {
+        const struct fb_workload *workload = run->plan.units[i].workload;
+        if (fb_store_keep_workload(run->folder, workload->name, workload->text,
+                                   workload->text_bytes, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Everything that can fail for want of a file fails here, before the first cell. */
 static int open_results(struct fb_execution *run, int argc, char **argv, struct fb_error *err)
 {
     char worker[4096], clock_library[4096];
     struct fb_result *result = &run->result;
     if (fb_runner_locate(worker, clock_library, sizeof worker, err) != 0 ||
-        fb_store_create(run->folder, run->options->force, err) != 0)
+        fb_store_create(run->folder, run->options->force, err) != 0 ||
+        keep_workloads(run, err) != 0)
         return -1;
     result->version = fb_strdup(FRAGBENCH_VERSION);
     result->started = fb_folder_now(false);

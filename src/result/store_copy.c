@@ -10,30 +10,45 @@
 #define CHUNK_BYTES 65536U
 
 /* A result from elsewhere must not make us read or write outside its folder: the name is
- * "series/NAME", as in the schema. */
+ * "series/NAME" or "heat/NAME", as in the schema. */
 static int check_name(const char *dir, const char *relative, struct fb_error *err)
 {
-    static const char folder[] = "series/";
-    const char *name = relative + sizeof folder - 1;
-    if (strncmp(relative, folder, sizeof folder - 1) == 0 && *name != '\0' &&
-        strchr(name, '/') == NULL && strcmp(name, "..") != 0)
-        return 0;
+    static const char *const folders[] = {"series/", "heat/"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        size_t length = strlen(folders[i]);
+        const char *name = relative + length;
+        if (strncmp(relative, folders[i], length) == 0 && *name != '\0' &&
+            strchr(name, '/') == NULL && strcmp(name, "..") != 0)
+            return 0;
+    }
     return fb_fail(err, FB_ERROR_INPUT, "%s: series \"%s\" leads outside of the folder", dir,
                    relative);
 }
 
-static int for_each_series(const char *dir, const struct fb_result *result,
-                           int (*visit)(const char *dir, const char *relative, const void *user,
-                                        struct fb_error *err),
+typedef int visit_fn(const char *dir, const char *relative, const void *user, struct fb_error *err);
+
+static int for_each_of(const char *dir, const struct fb_repetition *repetition, visit_fn *visit,
+                       const void *user, struct fb_error *err)
+{
+    if (repetition->series_file != NULL && visit(dir, repetition->series_file, user, err) != 0)
+        return -1;
+    for (size_t i = 0; i < repetition->checkpoint_count; i++) {
+        const struct fb_attribution *attribution = repetition->checkpoints[i].attribution;
+        if (attribution != NULL && attribution->heat_file != NULL &&
+            visit(dir, attribution->heat_file, user, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int for_each_series(const char *dir, const struct fb_result *result, visit_fn *visit,
                            const void *user, struct fb_error *err)
 {
     for (size_t c = 0; c < result->cell_count; c++) {
         const struct fb_cell *cell = &result->cells[c];
-        for (size_t r = 0; r < cell->repetition_count; r++) {
-            const char *relative = cell->repetitions[r].series_file;
-            if (relative != NULL && visit(dir, relative, user, err) != 0)
+        for (size_t r = 0; r < cell->repetition_count; r++)
+            if (for_each_of(dir, &cell->repetitions[r], visit, user, err) != 0)
                 return -1;
-        }
     }
     return 0;
 }
@@ -66,6 +81,17 @@ static int copy_bytes(FILE *from, const char *path, struct fb_draft *to, struct 
     return 0;
 }
 
+/* heat/ is only there where something was explained. */
+static int make_parent(const char *path, struct fb_error *err)
+{
+    char *parent = fb_format("%.*s", (int)(strrchr(path, '/') - path), path);
+    int status = mkdir(parent, 0777) == 0 || errno == EEXIST
+                     ? 0
+                     : fb_fail_errno(err, "cannot make folder %s", parent);
+    free(parent);
+    return status;
+}
+
 static int copy_series(const char *dir, const char *relative, const void *user,
                        struct fb_error *err)
 {
@@ -78,7 +104,7 @@ static int copy_series(const char *dir, const char *relative, const void *user,
         (void)fb_fail_errno(err, "cannot read %s", path);
         goto out;
     }
-    if (fb_draft_open(&draft, target, err) == 0) {
+    if (make_parent(target, err) == 0 && fb_draft_open(&draft, target, err) == 0) {
         int copied = copy_bytes(from, path, &draft, err);
         result = fb_draft_commit(&draft, err) == 0 ? copied : -1;
     }

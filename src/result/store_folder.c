@@ -60,9 +60,9 @@ static const struct {
     const char *folder;
     const char *end;
 } ours[] = {
-    {"series", ".csv"}, {"plots", ".svg"},          {"plots", ".png"},
-    {"plots", ".txt"},  {"series", ".csv.partial"}, {"plots", ".gp"},
-    {"plots", ".dat"},  {"heat", ".csv"},           {"heat", ".csv.partial"},
+    {"series", ".csv"},         {"plots", ".svg"},      {"plots", ".png"}, {"plots", ".txt"},
+    {"series", ".csv.partial"}, {"plots", ".gp"},       {"plots", ".dat"}, {"heat", ".csv"},
+    {"heat", ".csv.partial"},   {"workloads", ".yaml"},
 };
 
 static bool is_ours(const char *folder, const char *name)
@@ -103,19 +103,16 @@ static int clear_folder(const char *dir, const char *folder, struct fb_error *er
 
 static int clear(const char *dir, struct fb_error *err)
 {
-    char *document = fb_format("%s/result.json", dir);
-    char *partial = fb_format("%s/.result.json.partial", dir);
-    int result = remove_file(document, err);
-    if (result == 0)
-        result = remove_file(partial, err);
-    if (result == 0)
-        result = clear_folder(dir, "series", err);
-    if (result == 0)
-        result = clear_folder(dir, "plots", err);
-    if (result == 0)
-        result = clear_folder(dir, "heat", err);
-    free(partial);
-    free(document);
+    static const char *const files[] = {"result.json", ".result.json.partial", "report.html"};
+    static const char *const folders[] = {"series", "plots", "heat", "workloads"};
+    int result = 0;
+    for (size_t i = 0; i < sizeof files / sizeof files[0] && result == 0; i++) {
+        char *path = fb_format("%s/%s", dir, files[i]);
+        result = remove_file(path, err);
+        free(path);
+    }
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0] && result == 0; i++)
+        result = clear_folder(dir, folders[i], err);
     return result;
 }
 

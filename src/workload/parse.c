@@ -15,6 +15,7 @@ void fb_workload_free(struct fb_workload *workload)
 {
     if (workload == NULL)
         return;
+    free(workload->text);
     for (size_t i = 0; i < workload->param_count; i++) {
         free(workload->params[i].name);
         free(workload->params[i].value);
@@ -153,6 +154,9 @@ int fb_workload_parse(const char *path, const char *text, size_t size,
                                .workload = fb_alloc(1, sizeof *reader.workload)};
     reader.workload->file = fb_strdup(path);
     fb_sha256_memory(text, size, reader.workload->sha256);
+    reader.workload->text = fb_alloc(size + 1, 1);
+    memcpy(reader.workload->text, text, size);
+    reader.workload->text_bytes = size;
     if (fb_tree_load(&reader.file, diagnostics->source, diagnostics->source_size))
         read_workload(&reader, overrides, override_count);
     fb_params_deinit(&reader.params);

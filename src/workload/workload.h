@@ -117,7 +117,9 @@ struct fb_workload {
     char *name;
     char *description; /* "" where absent */
     char *source;
-    char sha256[65]; /* of the file's bytes */
+    char *text; /* the file's bytes, terminated; a file may be a pipe, which is read once */
+    size_t text_bytes;
+    char sha256[65]; /* of them */
     uint64_t seed;
     struct fb_param *params;
     size_t param_count;

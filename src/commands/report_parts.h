@@ -1,0 +1,32 @@
+/* What a report is made of, read from result folders. */
+#ifndef FB_COMMANDS_REPORT_PARTS_H
+#define FB_COMMANDS_REPORT_PARTS_H
+
+#include "base/error.h"
+#include "report/html.h"
+
+struct fb_report_parts {
+    struct fb_document document;
+    struct fb_html_extra extra;
+    struct fb_document_set *sets;
+    struct fb_result *results;
+    char **labels, **folders; /* a result each; folders end in a slash */
+    char **links;             /* the folders as seen from the page; NULL = not below it */
+    size_t count;
+    struct fb_findings findings;
+    struct fb_html_workload *workloads;
+    size_t workload_count;
+};
+
+/* Reads every result ("LABEL=PATH" or a path, of a folder or its result.json) and the workload
+ * texts kept with it. INPUT errors: what fb_store_read_result() says. To be released in any case.
+ */
+int fb_report_parts_read(struct fb_report_parts *parts, const char *const *results, size_t count,
+                         struct fb_error *err) FB_MUST_USE;
+
+/* The page will be `file`: result folders beside or below it get links. */
+void fb_report_parts_link(struct fb_report_parts *parts, const char *file);
+
+void fb_report_parts_deinit(struct fb_report_parts *parts);
+
+#endif
