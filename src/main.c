@@ -4,6 +4,7 @@
 static const struct fb_command commands[] = {
     {"run", cmd_run, "run workloads under allocators, print a table, write a result folder"},
     {"check", cmd_check, "parse and validate workloads, print what they would do"},
+    {"record", cmd_record, "run a program and record its allocations, for run to replay"},
     {"list", cmd_list, "what there is: allocators, workloads, metrics, keys"},
     {"doctor", cmd_doctor, "what this machine can measure"},
 };

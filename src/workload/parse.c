@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/sha256.h"
 #include "workload/reader.h"
+#include "workload/replica.h"
 #include "workload/text.h"
 
 #include <stdio.h>
@@ -29,6 +30,7 @@ void fb_workload_free(struct fb_workload *workload)
         free(workload->phases[i].allocate);
         free(workload->phases[i].free);
     }
+    fb_replica_free(workload->replica);
     free(workload->params);
     free(workload->pools);
     free(workload->classes);
