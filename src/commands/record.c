@@ -248,23 +248,6 @@ static int describe(const struct session *session, struct fb_error *err)
     return status;
 }
 
-/* The first image's path is the one that was asked for; the others' files go. */
-static void keep_largest(struct fb_spool *spool, const char *output)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < spool->image_count; i++) {
-        struct fb_spool_image *image = spool->images[i];
-        if (strcmp(image->path, output) == 0) {
-            spool->images[kept++] = image;
-            continue;
-        }
-        (void)unlink(image->path);
-        fb_spool_image_deinit(image);
-        free(image);
-    }
-    spool->image_count = kept;
-}
-
 static int fail_unrecorded(const struct session *session, struct fb_error *err)
 {
     return fb_fail(err, FB_ERROR_NOTHING,
@@ -285,8 +268,9 @@ static int finish(struct session *session, bool cut, struct fb_error *err)
     tell_end(session);
     if (session->spool.image_count == 0)
         return fail_unrecorded(session, err);
-    if (session->options->largest)
-        keep_largest(&session->spool, session->options->output);
+    if (session->spool.dropped > 0)
+        fb_message_note("%zu recording%s of small processes not kept; --all keeps them",
+                        session->spool.dropped, session->spool.dropped == 1 ? "" : "s");
     if (describe(session, &first) != 0 && err->kind == FB_ERROR_NONE)
         *err = first;
     return err->kind == FB_ERROR_NONE ? 0 : -1;
@@ -296,7 +280,7 @@ static int record(struct session *session, struct fb_error *err)
 {
     const struct fb_record_options *options = session->options;
     const struct fb_spool_options spool = {options->spool, options->output, options->force,
-                                           options->limit_bytes};
+                                           options->all, options->limit_bytes};
     struct fb_launch launch = {.argv = options->command};
     if (resolve(session, &launch.contender, err) != 0 ||
         fb_spool_open(&spool, &session->spool, err) != 0)

@@ -6,7 +6,7 @@
 #include <argp.h>
 #include <stddef.h>
 
-enum { KEY_FROM = 256, KEY_WORKLOAD, KEY_LIMIT, KEY_FOR, KEY_SPOOL, KEY_LARGEST };
+enum { KEY_FROM = 256, KEY_WORKLOAD, KEY_LIMIT, KEY_FOR, KEY_SPOOL, KEY_ALL };
 
 static const struct argp_option shown[] = {
     {"output", 'o', "FILE", 0, "the recording, as in service.fbt (default recording.fbt)", 1},
@@ -15,8 +15,8 @@ static const struct argp_option shown[] = {
      1},
     {"limit", KEY_LIMIT, "SIZE", 0, "stop recording, not the program, at so much on disk", 1},
     {"for", KEY_FOR, "TIME", 0, "stop recording, not the program, after so long", 1},
-    {"largest", KEY_LARGEST, NULL, 0,
-     "keep only the recording of the process that allocated most, where there are several", 1},
+    {"all", KEY_ALL, NULL, 0,
+     "keep the recordings of small processes, too: less than 1 % of what the largest allocated", 1},
     {"spool", KEY_SPOOL, "DIR", 0, "folder for the recorder's buffers (default /dev/shm, or TMPDIR)",
      1},
     {"workload", KEY_WORKLOAD, "FILE.yaml", 0, "also write a workload in the language", 2},
@@ -66,8 +66,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'f':
         options->force = true;
         return 0;
-    case KEY_LARGEST:
-        options->largest = true;
+    case KEY_ALL:
+        options->all = true;
         return 0;
     case KEY_LIMIT:
         set_unit(state, "--limit", FB_UNIT_BYTES, arg, &options->limit_bytes);
@@ -95,8 +95,8 @@ void fb_record_options_parse(int argc, char **argv, struct fb_record_options *ou
         .args_doc = "-- COMMAND...\n--from FILE.fbt --workload FILE.yaml",
         .doc = "Run a program and record what it asks its allocator for; `fragbench run FILE.fbt` "
                "replays it under any allocator.\v"
-               "Each process that the program starts gets a recording of its own; the one that "
-               "allocated most gets the name asked for. Sizes, times and thread numbers are "
+               "Each process that the program starts gets a recording of its own, FILE.2.fbt and so "
+               "on; the one that allocated most gets the name asked for. Sizes, times and thread numbers are "
                "recorded, nothing else.",
         .help_filter = fb_exit_help_filter,
     };

@@ -16,7 +16,7 @@ struct fb_record_options {
     const char *spool;
     uint64_t limit_bytes; /* 0: none */
     uint64_t for_ns;      /* 0: to the program's end */
-    bool force, largest;
+    bool force, all;
 };
 
 /* Parses; on --help or a bad command line argp prints and ends the process (0 or 2). */

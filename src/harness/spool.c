@@ -20,6 +20,8 @@
 #define SHM_FOLDER "/dev/shm"
 #define SHM_ROOM_BYTES (UINT64_C(64) << 20)
 #define LOOK_NS UINT64_C(200000000)
+/* Of the bytes that the largest image allocated. */
+#define SMALL_PART 100U
 #define FLUSH_NS UINT64_C(1000000000)
 
 static uint64_t monotonic_ns(void)
@@ -88,22 +90,15 @@ char *fb_spool_numbered(const char *path, unsigned number)
                      ends ? ".fbt" : "");
 }
 
-/* The first image gets the output's name; a later one the first number that is free. */
+/* Under a name of its own until all have ended: which of them gets which name is known then. */
 static int open_output(struct fb_spool *spool, struct fb_spool_image *image, struct fb_error *err)
 {
-    int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
-    unsigned number = (unsigned)spool->image_count + 1;
-    image->fd = -1;
-    for (; image->fd < 0; number++) {
-        free(image->path);
-        image->path = spool->image_count == 0 ? fb_strdup(spool->options.output)
-                                              : fb_spool_numbered(spool->options.output, number);
-        if (spool->options.force)
-            (void)unlink(image->path);
-        image->fd = open(image->path, flags, 0666);
-        if (image->fd < 0 && (errno != EEXIST || spool->image_count == 0))
-            return fb_fail_errno(err, "cannot make %s", image->path);
-    }
+    image->path = fb_format("%s.part-%ld-%zu", spool->options.output, (long)getpid(),
+                            spool->image_count + 1);
+    (void)unlink(image->path);
+    image->fd = open(image->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (image->fd < 0)
+        return fb_fail_errno(err, "cannot make %s", image->path);
     if (fb_recording_writer_open(&image->writer, image->fd, err) == 0)
         return 0;
     (void)close(image->fd);
@@ -312,27 +307,63 @@ int fb_spool_poll(struct fb_spool *spool, bool *progress, struct fb_error *err)
     return close_all(spool, FB_RECORDING_LIMIT, err);
 }
 
-/* The image that was meant is not the shell that started it, but the one that allocated most. */
-static int name_largest(struct fb_spool *spool, struct fb_error *err)
+static int by_volume(const void *left, const void *right)
 {
-    struct fb_spool_image *first = spool->images[0], *largest = first;
-    for (size_t i = 1; i < spool->image_count; i++)
-        if (spool->images[i]->volume_bytes > largest->volume_bytes)
-            largest = spool->images[i];
-    if (largest == first)
-        return 0;
-    char *aside = fb_format("%s.swap", first->path);
-    if (rename(first->path, aside) != 0 || rename(largest->path, first->path) != 0 ||
-        rename(aside, largest->path) != 0) {
-        (void)fb_fail_errno(err, "cannot exchange the names of %s and %s", first->path,
-                            largest->path);
-        free(aside);
-        return -1;
+    const struct fb_spool_image *const *a = left;
+    const struct fb_spool_image *const *b = right;
+    if ((*a)->volume_bytes != (*b)->volume_bytes)
+        return (*a)->volume_bytes > (*b)->volume_bytes ? -1 : 1;
+    return (*a)->start_ns < (*b)->start_ns ? -1 : 1;
+}
+
+/* What is small beside the largest is the shell that started it, and the like. */
+static void drop_small(struct fb_spool *spool)
+{
+    uint64_t least = spool->images[0]->volume_bytes / SMALL_PART;
+    size_t kept = 1;
+    for (size_t i = 1; i < spool->image_count; i++) {
+        struct fb_spool_image *image = spool->images[i];
+        if (image->volume_bytes > least) {
+            spool->images[kept++] = image;
+            continue;
+        }
+        (void)unlink(image->path);
+        fb_spool_image_deinit(image);
+        free(image);
     }
-    free(aside);
-    char *path = first->path;
-    first->path = largest->path;
-    largest->path = path;
+    spool->dropped = spool->image_count - kept;
+    spool->image_count = kept;
+}
+
+/* The first name that is free, or may be replaced, from *number on. New string. */
+static char *free_name(const struct fb_spool *spool, unsigned *number)
+{
+    for (;; ++*number) {
+        char *name = fb_spool_numbered(spool->options.output, *number);
+        if (spool->options.force || access(name, F_OK) != 0)
+            return name;
+        free(name);
+    }
+}
+
+/* The output's own name goes to the image that allocated most, numbers to the others. */
+static int name_images(struct fb_spool *spool, struct fb_error *err)
+{
+    unsigned number = 2;
+    qsort(spool->images, spool->image_count, sizeof *spool->images, by_volume);
+    if (!spool->options.keep_small)
+        drop_small(spool);
+    for (size_t i = 0; i < spool->image_count; i++) {
+        struct fb_spool_image *image = spool->images[i];
+        char *name = i == 0 ? fb_strdup(spool->options.output) : free_name(spool, &number);
+        if (rename(image->path, name) != 0) {
+            (void)fb_fail_errno(err, "cannot rename %s to %s", image->path, name);
+            free(name);
+            return -1;
+        }
+        free(image->path);
+        image->path = name;
+    }
     return 0;
 }
 
@@ -352,7 +383,7 @@ int fb_spool_finish(struct fb_spool *spool, bool all_ended, enum fb_recording_re
         if (fb_spool_image_end(image, over ? FB_RECORDING_EXITED : reason, err) != 0)
             status = -1;
     }
-    if (spool->image_count > 0 && name_largest(spool, err) != 0)
+    if (spool->image_count > 0 && name_images(spool, err) != 0)
         status = -1;
     return status;
 }

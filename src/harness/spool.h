@@ -14,6 +14,7 @@ struct fb_spool_options {
                            room, else TMPDIR */
     const char *output; /* the recording's path: "service.fbt"; others become "service.2.fbt" */
     bool force;         /* replaces files that are there */
+    bool keep_small;    /* keeps images that allocated less than 1 % of the largest's bytes */
     uint64_t limit_bytes; /* of all recordings together; 0: none */
 };
 
@@ -21,8 +22,9 @@ struct fb_spool {
     struct fb_spool_options options;
     char *folder; /* this recording's own */
     int alive_fd;
-    struct fb_spool_image **images; /* in the order they were met */
+    struct fb_spool_image **images; /* in the order they were met; once finished, by volume */
     size_t image_count;
+    size_t dropped; /* small ones, once finished */
     uint64_t looked_ns, flushed_ns; /* when it last looked for ends, and wrote what it had */
     bool full;                      /* the limit was reached: all recordings are closed */
 };
@@ -33,8 +35,9 @@ int fb_spool_open(const struct fb_spool_options *options, struct fb_spool *out,
 /* Reads what has come. *progress: there was something. Recordings of processes that have ended are
  * closed. -1: a recording could not be written; that ends them all, the programs go on. */
 int fb_spool_poll(struct fb_spool *spool, bool *progress, struct fb_error *err) FB_MUST_USE;
-/* Reads the rest and closes all recordings; all_ended: every process is known to have ended. The
- * image that allocated most gets the output's own name. */
+/* Reads the rest and closes all recordings; all_ended: every process is known to have ended. Until
+ * then they are OUTPUT.part-…: now the image that allocated most gets the output's own name, the
+ * others numbers. */
 int fb_spool_finish(struct fb_spool *spool, bool all_ended, enum fb_recording_reason reason,
                     struct fb_error *err) FB_MUST_USE;
 /* Removes the folder. */
