@@ -11,6 +11,7 @@
  *   recorded peak       64 blocks of 1 MiB at once, touched, then 1000 small pairs
  *   recorded share      blocks of 16 MiB of which all, a quarter, nothing is written
  *   recorded many       200000 pairs
+ *   recorded grind      1500000 pairs of all sizes to 4 KiB
  *   recorded ending     allocates in a constructor, in key destructors and in a destructor
  */
 #include <malloc.h>
@@ -184,6 +185,16 @@ static int many(void)
     return 0;
 }
 
+static int grind(void)
+{
+    unsigned random = 1;
+    for (int i = 0; i < 1500000; i++) {
+        random = random * 1664525U + 1013904223U;
+        take_back(hide(malloc(1 + (random >> 12) % 4096)));
+    }
+    return 0;
+}
+
 static pthread_key_t key;
 static int enabled;
 static void *from_constructor;
@@ -227,7 +238,8 @@ int main(int argc, char **argv)
         const char *name;
         int (*run)(void);
     } modes[] = {{"counts", counts}, {"churn", churn}, {"fork", split},  {"kill", die},
-                 {"peak", peak},     {"share", share}, {"many", many},   {"ending", ending}};
+                 {"peak", peak},     {"share", share}, {"many", many},   {"grind", grind},
+                 {"ending", ending}};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         if (strcmp(mode, modes[i].name) == 0)
             return modes[i].run();
