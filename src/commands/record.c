@@ -6,6 +6,7 @@
 #include "commands/interrupt.h"
 #include "commands/message.h"
 #include "commands/record_options.h"
+#include "commands/record_workload.h"
 #include "harness/launch.h"
 #include "harness/spool.h"
 
@@ -273,6 +274,8 @@ static int finish(struct session *session, bool cut, struct fb_error *err)
                         session->spool.dropped, session->spool.dropped == 1 ? "" : "s");
     if (describe(session, &first) != 0 && err->kind == FB_ERROR_NONE)
         *err = first;
+    if (err->kind == FB_ERROR_NONE && session->options->workload != NULL)
+        return fb_record_workload(session->spool.images[0]->path, session->options->workload, err);
     return err->kind == FB_ERROR_NONE ? 0 : -1;
 }
 
@@ -300,7 +303,13 @@ int cmd_record(int argc, char **argv)
     fb_record_options_parse(argc, argv, &options);
     fb_interrupt_install();
     struct session session = {.options = &options, .spool = {.alive_fd = -1}};
-    int status = record(&session, &err);
+    int status = 0;
+    if (options.workload != NULL)
+        status = fb_record_workload_check(options.workload, options.force, &err);
+    if (status == 0)
+        status = options.from != NULL
+                     ? fb_record_workload(options.from, options.workload, &err)
+                     : record(&session, &err);
     if (status != 0 && err.kind != FB_ERROR_NONE)
         fb_message_error(&err);
     fb_spool_deinit(&session.spool);
