@@ -196,13 +196,13 @@ static int add_row(struct fb_columns *columns, const struct fb_spool_image *imag
         return -1;
     (void)snprintf(each, sizeof each, "%.2f",
                    facts->calls > 0 ? (double)image->bytes / (double)facts->calls : 0.0);
-    fb_columns_add(columns, (const char *const[]){
-                                image->path, image->program, image->allocator,
-                                fb_units_count(facts->calls, text[0], NUMBER_CHARS),
-                                fb_units_count(facts->threads, text[1], NUMBER_CHARS),
-                                fb_units_bytes(facts->peak_bytes, text[2], NUMBER_CHARS),
-                                fb_units_time(facts->duration_ns, text[3], NUMBER_CHARS),
-                                fb_units_bytes(image->bytes, text[4], NUMBER_CHARS), each});
+    fb_columns_add(
+        columns, (const char *const[]){image->path, image->program, image->allocator,
+                                       fb_units_count(facts->calls, text[0], NUMBER_CHARS),
+                                       fb_units_count(facts->threads, text[1], NUMBER_CHARS),
+                                       fb_units_bytes(facts->peak_bytes, text[2], NUMBER_CHARS),
+                                       fb_units_time(facts->duration_ns, text[3], NUMBER_CHARS),
+                                       fb_units_bytes(image->bytes, text[4], NUMBER_CHARS), each});
     return 0;
 }
 
@@ -307,9 +307,8 @@ int cmd_record(int argc, char **argv)
     if (options.workload != NULL)
         status = fb_record_workload_check(options.workload, options.force, &err);
     if (status == 0)
-        status = options.from != NULL
-                     ? fb_record_workload(options.from, options.workload, &err)
-                     : record(&session, &err);
+        status = options.from != NULL ? fb_record_workload(options.from, options.workload, &err)
+                                      : record(&session, &err);
     if (status != 0 && err.kind != FB_ERROR_NONE)
         fb_message_error(&err);
     fb_spool_deinit(&session.spool);

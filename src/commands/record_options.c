@@ -17,8 +17,8 @@ static const struct argp_option shown[] = {
     {"for", KEY_FOR, "TIME", 0, "stop recording, not the program, after so long", 1},
     {"all", KEY_ALL, NULL, 0,
      "keep the recordings of small processes, too: less than 1 % of what the largest allocated", 1},
-    {"spool", KEY_SPOOL, "DIR", 0, "folder for the recorder's buffers (default /dev/shm, or TMPDIR)",
-     1},
+    {"spool", KEY_SPOOL, "DIR", 0,
+     "folder for the recorder's buffers (default /dev/shm, or TMPDIR)", 1},
     {"workload", KEY_WORKLOAD, "FILE.yaml", 0, "also write a workload in the language", 2},
     {"from", KEY_FROM, "FILE.fbt", 0, "record nothing; make the workload of this recording", 2},
     {0},
@@ -93,11 +93,13 @@ void fb_record_options_parse(int argc, char **argv, struct fb_record_options *ou
         .options = shown,
         .parser = parse_option,
         .args_doc = "-- COMMAND...\n--from FILE.fbt --workload FILE.yaml",
-        .doc = "Run a program and record what it asks its allocator for; `fragbench run FILE.fbt` "
-               "replays it under any allocator.\v"
-               "Each process that the program starts gets a recording of its own, FILE.2.fbt and so "
-               "on; the one that allocated most gets the name asked for. Sizes, times and thread numbers are "
-               "recorded, nothing else.",
+        .doc =
+            "Run a program and record what it asks its allocator for; `fragbench run FILE.fbt` "
+            "replays it under any allocator.\v"
+            "Each process that the program starts gets a recording of its own, FILE.2.fbt and so "
+            "on; the one that allocated most gets the name asked for. Sizes, times and thread "
+            "numbers are "
+            "recorded, nothing else.",
         .help_filter = fb_exit_help_filter,
     };
     *out = (struct fb_record_options){0};

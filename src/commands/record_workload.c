@@ -57,8 +57,8 @@ static int write_file(const char *path, const struct fb_buf *text, struct fb_err
 static void tell(const char *path, const struct fb_fit_report *report)
 {
     char recorded[48], fitted[48];
-    double recorded_bytes = (double)(report->recorded_peak_bytes > 0 ? report->recorded_peak_bytes
-                                                                      : 1);
+    double recorded_bytes =
+        (double)(report->recorded_peak_bytes > 0 ? report->recorded_peak_bytes : 1);
     fb_message_note("%s: %zu phases, %zu classes; peak live %s, the recording's %s (%+.1f %%)",
                     path, report->phases, report->classes,
                     fb_units_bytes(report->peak_bytes, fitted, sizeof fitted),

@@ -72,8 +72,7 @@ int fb_spool_open(const struct fb_spool_options *options, struct fb_spool *out,
 {
     struct fb_spool spool = {.options = *options, .alive_fd = -1};
     if (!options->force && access(options->output, F_OK) == 0)
-        return fb_fail(err, FB_ERROR_INPUT, "%s is there already; -f replaces it",
-                       options->output);
+        return fb_fail(err, FB_ERROR_INPUT, "%s is there already; -f replaces it", options->output);
     if (make_folder(&spool, err) != 0) {
         fb_spool_deinit(&spool);
         return -1;
@@ -93,8 +92,8 @@ char *fb_spool_numbered(const char *path, unsigned number)
 /* Under a name of its own until all have ended: which of them gets which name is known then. */
 static int open_output(struct fb_spool *spool, struct fb_spool_image *image, struct fb_error *err)
 {
-    image->path = fb_format("%s.part-%ld-%zu", spool->options.output, (long)getpid(),
-                            spool->image_count + 1);
+    image->path =
+        fb_format("%s.part-%ld-%zu", spool->options.output, (long)getpid(), spool->image_count + 1);
     (void)unlink(image->path);
     image->fd = open(image->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (image->fd < 0)
@@ -122,8 +121,8 @@ static int add_image(struct fb_spool *spool, const struct fb_spool_segment *segm
     struct fb_spool_image *image = fb_alloc(1, sizeof *image);
     image->pid = segment->pid;
     image->start_ns = segment->start_ns;
-    (void)snprintf(image->program, sizeof image->program, "%.*s",
-                   (int)sizeof segment->program - 1, segment->program);
+    (void)snprintf(image->program, sizeof image->program, "%.*s", (int)sizeof segment->program - 1,
+                   segment->program);
     (void)snprintf(image->allocator, sizeof image->allocator, "%.*s",
                    (int)sizeof segment->allocator - 1, segment->allocator);
     if (open_output(spool, image, err) != 0) {

@@ -10,11 +10,11 @@
 #include "harness/spool_image.h"
 
 struct fb_spool_options {
-    const char *folder; /* where the buffers' own folder is made; NULL: in memory where there is
-                           room, else TMPDIR */
-    const char *output; /* the recording's path: "service.fbt"; others become "service.2.fbt" */
-    bool force;         /* replaces files that are there */
-    bool keep_small;    /* keeps images that allocated less than 1 % of the largest's bytes */
+    const char *folder;   /* where the buffers' own folder is made; NULL: in memory where there is
+                             room, else TMPDIR */
+    const char *output;   /* the recording's path: "service.fbt"; others become "service.2.fbt" */
+    bool force;           /* replaces files that are there */
+    bool keep_small;      /* keeps images that allocated less than 1 % of the largest's bytes */
     uint64_t limit_bytes; /* of all recordings together; 0: none */
 };
 
@@ -24,7 +24,7 @@ struct fb_spool {
     int alive_fd;
     struct fb_spool_image **images; /* in the order they were met; once finished, by volume */
     size_t image_count;
-    size_t dropped; /* small ones, once finished */
+    size_t dropped;                 /* small ones, once finished */
     uint64_t looked_ns, flushed_ns; /* when it last looked for ends, and wrote what it had */
     bool full;                      /* the limit was reached: all recordings are closed */
 };

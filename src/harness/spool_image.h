@@ -3,8 +3,8 @@
  *
  * Tickets are dense, so the next one is known; while its record is not there yet the others wait.
  * Once the process has ended, tickets that were taken and never written are passed over. The
- * program may have written over the buffers: whatever is in them is checked, and what makes no sense
- * ends that recording.
+ * program may have written over the buffers: whatever is in them is checked, and what makes no
+ * sense ends that recording.
  */
 #ifndef FB_HARNESS_SPOOL_IMAGE_H
 #define FB_HARNESS_SPOOL_IMAGE_H
@@ -39,9 +39,9 @@ struct fb_spool_image {
     size_t waiting_count, waiting_capacity;
     struct fb_spool_cursor *cursors;
     size_t cursor_count, cursor_capacity;
-    size_t last; /* the cursor that had the last ticket */
-    uint64_t ticket; /* the last one */
-    struct fb_map objects; /* address → object */
+    size_t last;                       /* the cursor that had the last ticket */
+    uint64_t ticket;                   /* the last one */
+    struct fb_map objects;             /* address → object */
     struct fb_recording_totals totals; /* what the writer does not count */
     bool damaged;
     bool ended; /* its recording is closed */

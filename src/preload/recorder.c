@@ -172,14 +172,14 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 }
 
 /* memalign and its like: `call` with its own arguments, the block of that alignment and size. */
-#define ALIGNED(call, align, size)                                       \
-    struct fb_log_thread *thread = &fb_log_self;                         \
-    if (!fb_log_enter(thread))                                           \
-        return resolved() ? (call) : fb_bootstrap_alloc((size), (align)); \
-    void *block = (call);                                                \
-    if (block != NULL)                                                   \
+#define ALIGNED(call, align, size)                                           \
+    struct fb_log_thread *thread = &fb_log_self;                             \
+    if (!fb_log_enter(thread))                                               \
+        return resolved() ? (call) : fb_bootstrap_alloc((size), (align));    \
+    void *block = (call);                                                    \
+    if (block != NULL)                                                       \
         note_birth(thread, FB_SPOOL_ALIGNED, log2_of(align), block, (size)); \
-    fb_log_leave(thread);                                                \
+    fb_log_leave(thread);                                                    \
     return block
 
 EXPORT void *aligned_alloc(size_t align, size_t size)

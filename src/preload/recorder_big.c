@@ -94,8 +94,7 @@ void fb_big_add(const void *block, size_t size)
     int saved = errno;
     lock();
     if (table.count * 2 < table.capacity || grow()) {
-        struct entry *entry =
-            &table.entries[find(table.entries, table.capacity, (uintptr_t)block)];
+        struct entry *entry = &table.entries[find(table.entries, table.capacity, (uintptr_t)block)];
         if (entry->address == 0) {
             table.count++;
             count_in(block);

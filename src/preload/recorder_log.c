@@ -91,8 +91,8 @@ static bool map_state(void)
 {
     if (state != NULL)
         return true;
-    void *memory = mmap(NULL, STATE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                        0);
+    void *memory =
+        mmap(NULL, STATE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED || madvise(memory, STATE_BYTES, MADV_WIPEONFORK) != 0) {
         fb_segments_say("cannot set up its memory; this process is not recorded");
         return false;
@@ -139,8 +139,8 @@ static bool take_chunk(struct fb_log_thread *thread)
 {
     if (thread->chunk != NULL)
         fb_segments_release(thread->chunk);
-    thread->chunk = fb_segments_claim(&state->segments, thread->number, thread->sequence,
-                                      &thread->begin);
+    thread->chunk =
+        fb_segments_claim(&state->segments, thread->number, thread->sequence, &thread->begin);
     if (thread->chunk == NULL) {
         thread->cursor = thread->end = NULL;
         state->process.off = true;
@@ -194,8 +194,7 @@ bool fb_log_prepare(struct fb_log_thread *thread)
     int saved = errno;
     bool ready = fb_log_process->generation != 0 ? !fb_log_process->off : set_up();
     if (ready && thread->generation != fb_log_process->generation)
-        *thread = (struct fb_log_thread){.generation = fb_log_process->generation,
-                                         .inside = true};
+        *thread = (struct fb_log_thread){.generation = fb_log_process->generation, .inside = true};
     if (ready && !thread->ended) {
         number(thread);
         ready = has_room(thread) || take_chunk(thread);

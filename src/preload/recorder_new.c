@@ -177,45 +177,45 @@ static void release(enum form form, void *block, uintptr_t second, uintptr_t thi
     fb_log_leave(self);
 }
 
-/* Prototypes for symbols that C has no names for. */
-#define NEW_FORM(symbol, form, throws, align, second, third, ...)                        \
-    EXPORT void *symbol(size_t size __VA_ARGS__);                                        \
-    EXPORT void *symbol(size_t size __VA_ARGS__)                                         \
-    {                                                                                    \
+/* With prototypes, as C has no names for these symbols. */
+#define NEW_FORM(symbol, form, throws, align, second, third, parameters)                     \
+    EXPORT void *symbol parameters;                                                          \
+    EXPORT void *symbol parameters                                                           \
+    {                                                                                        \
         return allocate(form, size, align, (uintptr_t)(second), (uintptr_t)(third), throws); \
     }
-#define DELETE_FORM(symbol, form, second, third, ...)                      \
-    EXPORT void symbol(void *block __VA_ARGS__);                           \
-    EXPORT void symbol(void *block __VA_ARGS__)                            \
-    {                                                                      \
-        release(form, block, (uintptr_t)(second), (uintptr_t)(third));     \
+#define DELETE_FORM(symbol, form, second, third, parameters)           \
+    EXPORT void symbol parameters;                                     \
+    EXPORT void symbol parameters                                      \
+    {                                                                  \
+        release(form, block, (uintptr_t)(second), (uintptr_t)(third)); \
     }
-#define AND ,
 
-NEW_FORM(_Znwm, NEW, true, 0, 0, 0)
-NEW_FORM(_Znam, NEW_ARRAY, true, 0, 0, 0)
-NEW_FORM(_ZnwmRKSt9nothrow_t, NEW_NOTHROW, false, 0, tag, 0, AND const void *tag)
-NEW_FORM(_ZnamRKSt9nothrow_t, NEW_ARRAY_NOTHROW, false, 0, tag, 0, AND const void *tag)
-NEW_FORM(_ZnwmSt11align_val_t, NEW_ALIGNED, true, align, align, 0, AND size_t align)
-NEW_FORM(_ZnamSt11align_val_t, NEW_ARRAY_ALIGNED, true, align, align, 0, AND size_t align)
+NEW_FORM(_Znwm, NEW, true, 0, 0, 0, (size_t size))
+NEW_FORM(_Znam, NEW_ARRAY, true, 0, 0, 0, (size_t size))
+NEW_FORM(_ZnwmRKSt9nothrow_t, NEW_NOTHROW, false, 0, tag, 0, (size_t size, const void *tag))
+NEW_FORM(_ZnamRKSt9nothrow_t, NEW_ARRAY_NOTHROW, false, 0, tag, 0, (size_t size, const void *tag))
+NEW_FORM(_ZnwmSt11align_val_t, NEW_ALIGNED, true, align, align, 0, (size_t size, size_t align))
+NEW_FORM(_ZnamSt11align_val_t, NEW_ARRAY_ALIGNED, true, align, align, 0,
+         (size_t size, size_t align))
 NEW_FORM(_ZnwmSt11align_val_tRKSt9nothrow_t, NEW_ALIGNED_NOTHROW, false, align, align, tag,
-         AND size_t align AND const void *tag)
+         (size_t size, size_t align, const void *tag))
 NEW_FORM(_ZnamSt11align_val_tRKSt9nothrow_t, NEW_ARRAY_ALIGNED_NOTHROW, false, align, align, tag,
-         AND size_t align AND const void *tag)
+         (size_t size, size_t align, const void *tag))
 
-DELETE_FORM(_ZdlPv, DELETE, 0, 0)
-DELETE_FORM(_ZdaPv, DELETE_ARRAY, 0, 0)
-DELETE_FORM(_ZdlPvm, DELETE_SIZED, size, 0, AND size_t size)
-DELETE_FORM(_ZdaPvm, DELETE_ARRAY_SIZED, size, 0, AND size_t size)
-DELETE_FORM(_ZdlPvRKSt9nothrow_t, DELETE_NOTHROW, tag, 0, AND const void *tag)
-DELETE_FORM(_ZdaPvRKSt9nothrow_t, DELETE_ARRAY_NOTHROW, tag, 0, AND const void *tag)
-DELETE_FORM(_ZdlPvSt11align_val_t, DELETE_ALIGNED, align, 0, AND size_t align)
-DELETE_FORM(_ZdaPvSt11align_val_t, DELETE_ARRAY_ALIGNED, align, 0, AND size_t align)
+DELETE_FORM(_ZdlPv, DELETE, 0, 0, (void *block))
+DELETE_FORM(_ZdaPv, DELETE_ARRAY, 0, 0, (void *block))
+DELETE_FORM(_ZdlPvm, DELETE_SIZED, size, 0, (void *block, size_t size))
+DELETE_FORM(_ZdaPvm, DELETE_ARRAY_SIZED, size, 0, (void *block, size_t size))
+DELETE_FORM(_ZdlPvRKSt9nothrow_t, DELETE_NOTHROW, tag, 0, (void *block, const void *tag))
+DELETE_FORM(_ZdaPvRKSt9nothrow_t, DELETE_ARRAY_NOTHROW, tag, 0, (void *block, const void *tag))
+DELETE_FORM(_ZdlPvSt11align_val_t, DELETE_ALIGNED, align, 0, (void *block, size_t align))
+DELETE_FORM(_ZdaPvSt11align_val_t, DELETE_ARRAY_ALIGNED, align, 0, (void *block, size_t align))
 DELETE_FORM(_ZdlPvmSt11align_val_t, DELETE_SIZED_ALIGNED, size, align,
-            AND size_t size AND size_t align)
+            (void *block, size_t size, size_t align))
 DELETE_FORM(_ZdaPvmSt11align_val_t, DELETE_ARRAY_SIZED_ALIGNED, size, align,
-            AND size_t size AND size_t align)
+            (void *block, size_t size, size_t align))
 DELETE_FORM(_ZdlPvSt11align_val_tRKSt9nothrow_t, DELETE_ALIGNED_NOTHROW, align, tag,
-            AND size_t align AND const void *tag)
+            (void *block, size_t align, const void *tag))
 DELETE_FORM(_ZdaPvSt11align_val_tRKSt9nothrow_t, DELETE_ARRAY_ALIGNED_NOTHROW, align, tag,
-            AND size_t align AND const void *tag)
+            (void *block, size_t align, const void *tag))

@@ -24,8 +24,8 @@ bool fb_segments_wanted(void);
 /* Makes the process's first segment, in a zeroed struct. false, said once on stderr: this process
  * is not recorded. */
 bool fb_segments_open(struct fb_segments *segments);
-/* A chunk for the thread, and where its words are. Waits while fragbench has too much to read. NULL:
- * the recording ends here (said, when fragbench did not ask for it). */
+/* A chunk for the thread, and where its words are. Waits while fragbench has too much to read.
+ * NULL: the recording ends here (said, when fragbench did not ask for it). */
 struct fb_spool_chunk *fb_segments_claim(struct fb_segments *segments, uint32_t thread,
                                          uint64_t sequence, uint64_t **words);
 /* The owner will write no more into it. */

@@ -21,7 +21,7 @@
 #define FB_RECORDING_VERSION 1U
 #define FB_RECORDING_BLOCK_MAGIC UINT32_C(0x4b4c4246) /* "FBLK" */
 #define FB_RECORDING_COLUMNS 4U
-#define FB_RECORDING_SHARES 16U              /* 16 sixteenths: every page */
+#define FB_RECORDING_SHARES 16U /* 16 sixteenths: every page */
 #define FB_RECORDING_SIZE_MAX (UINT64_C(1) << 46)
 #define FB_RECORDING_TIME_MAX_NS (UINT64_C(1) << 60)
 #define FB_RECORDING_BLOCK_BYTES_MAX (UINT32_C(1) << 21) /* unpacked */
@@ -158,8 +158,8 @@ void fb_recording_writer_realloc(struct fb_recording_writer *writer, uint64_t ob
 void fb_recording_writer_free(struct fb_recording_writer *writer, uint64_t object);
 void fb_recording_writer_share(struct fb_recording_writer *writer, uint64_t object, unsigned share);
 void fb_recording_writer_exit(struct fb_recording_writer *writer);
-/* Writes what is pending as a block of its own. -1 once a write failed (IO); the file then ends with
- * its last whole block and nothing more is written. */
+/* Writes what is pending as a block of its own. -1 once a write failed (IO); the file then ends
+ * with its last whole block and nothing more is written. */
 int fb_recording_writer_flush(struct fb_recording_writer *writer, struct fb_error *err) FB_MUST_USE;
 /* Bytes in the file, and whether a write has failed. */
 uint64_t fb_recording_writer_bytes(const struct fb_recording_writer *writer);

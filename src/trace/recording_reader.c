@@ -39,7 +39,7 @@ struct fb_recording {
     uint64_t time_us;
     uint64_t births;
     uint64_t events;
-    uint64_t threads; /* the highest number seen + 1 */
+    uint64_t threads;       /* the highest number seen + 1 */
     struct fb_map handles;  /* object → handle */
     uint64_t *sizes;        /* by handle */
     size_t handle_capacity; /* of sizes and spare */
@@ -67,9 +67,8 @@ static int damaged(const struct fb_recording *recording, size_t offset, struct f
 
 int fb_recording_fail(const struct fb_recording *recording, struct fb_error *err, const char *what)
 {
-    return fb_fail(err, FB_ERROR_INPUT, "%s: byte %zu, event %u of this block: %s",
-                   recording->path, recording->block,
-                   recording->event_count - recording->events_left, what);
+    return fb_fail(err, FB_ERROR_INPUT, "%s: byte %zu, event %u of this block: %s", recording->path,
+                   recording->block, recording->event_count - recording->events_left, what);
 }
 
 static int check_header(const struct fb_recording *recording, struct fb_error *err)
@@ -230,9 +229,9 @@ static int unpack(struct fb_recording *recording, const struct fb_recording_bloc
         total += block->column_bytes[i];
     if (total > FB_RECORDING_BLOCK_BYTES_MAX)
         return damaged(recording, recording->block, err, "a block larger than any");
-    if (total > recording->unpacked_capacity) {
-        recording->unpacked = fb_realloc(recording->unpacked, total, 1);
-        recording->unpacked_capacity = total;
+    if (total >= recording->unpacked_capacity) { /* there is one even for an empty block */
+        recording->unpacked_capacity = total + 1;
+        recording->unpacked = fb_realloc(recording->unpacked, recording->unpacked_capacity, 1);
     }
     if (recording->context == NULL)
         recording->context = ZSTD_createDCtx();
@@ -277,8 +276,8 @@ static int get_byte(struct fb_recording *recording, enum fb_recording_column col
     return 0;
 }
 
-static int get_number(struct fb_recording *recording, enum fb_recording_column column,
-                      uint64_t max, uint64_t *value, struct fb_error *err)
+static int get_number(struct fb_recording *recording, enum fb_recording_column column, uint64_t max,
+                      uint64_t *value, struct fb_error *err)
 {
     uint64_t number = 0;
     unsigned byte = 0x80;
@@ -389,8 +388,8 @@ static int read_state(struct fb_recording *recording, unsigned opcode, struct fb
 static int check_totals(const struct fb_recording *recording, struct fb_error *err)
 {
     const struct fb_recording_totals *totals = &recording->totals;
-    if (!recording->complete || (totals->events == recording->events &&
-                                 totals->objects == recording->births))
+    if (!recording->complete ||
+        (totals->events == recording->events && totals->objects == recording->births))
         return 0;
     return damaged(recording, recording->block, err, "the totals are not those of the events");
 }

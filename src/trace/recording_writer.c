@@ -182,8 +182,7 @@ void fb_recording_writer_at(struct fb_recording_writer *writer, uint32_t thread,
     writer->thread = thread;
     if (thread >= writer->totals.threads)
         writer->totals.threads = (uint64_t)thread + 1;
-    uint64_t limited =
-        time_ns < FB_RECORDING_TIME_MAX_NS ? time_ns : FB_RECORDING_TIME_MAX_NS;
+    uint64_t limited = time_ns < FB_RECORDING_TIME_MAX_NS ? time_ns : FB_RECORDING_TIME_MAX_NS;
     if (limited / 1000U > writer->time_us)
         writer->time_us = limited / 1000U;
 }

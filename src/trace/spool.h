@@ -77,11 +77,11 @@ struct fb_spool_segment {
     uint64_t magic; /* stored last */
     uint32_t version;
     int32_t pid;
-    uint64_t start_ns; /* of the image, CLOCK_MONOTONIC */
+    uint64_t start_ns;       /* of the image, CLOCK_MONOTONIC */
     _Atomic uint32_t stop;   /* fragbench: record no more */
     _Atomic uint32_t closed; /* the recorder: it stopped for want of room */
-    char program[64];   /* base names, for messages only: of the executable, */
-    char allocator[64]; /* and of the object that answers malloc behind the recorder */
+    char program[64];        /* base names, for messages only: of the executable, */
+    char allocator[64];      /* and of the object that answers malloc behind the recorder */
     struct fb_spool_chunk chunks[FB_SPOOL_CHUNKS];
 };
 _Static_assert(sizeof(struct fb_spool_segment) <= FB_SPOOL_DATA_OFFSET, "the header fits");

@@ -37,8 +37,8 @@ static int peak_of(const struct fb_buf *text, uint64_t *peak_bytes, struct fb_er
     struct fb_workload *workload = NULL;
     struct fb_totals totals;
     fb_diagnostics_init(&diagnostics);
-    int status = fb_workload_parse("fitted", text->text, text->length, NULL, 0, &workload,
-                                   &diagnostics);
+    int status =
+        fb_workload_parse("fitted", text->text, text->length, NULL, 0, &workload, &diagnostics);
     if (status != 0)
         (void)fb_fail(err, FB_ERROR_IO, "the fitted workload is refused: %s (please report)",
                       diagnostics.count > 0 ? diagnostics.items[0].text : "no reason given");
@@ -82,7 +82,7 @@ static int try(const struct fb_workload *recording, const char *name,
 int fb_fit_make(const struct fb_workload *recording, const char *name, struct fb_buf *out,
                 struct fb_fit_report *report, struct fb_error *err)
 {
-    static const struct fb_fit_options ways[] = {{4, 0}, {4, 0.25}, {4, 1},  {8, 0},  {8, 0.25},
+    static const struct fb_fit_options ways[] = {{4, 0}, {4, 0.25}, {4, 1},     {8, 0}, {8, 0.25},
                                                  {8, 1}, {16, 0},   {16, 0.25}, {16, 1}};
     struct attempt best = {.off = INFINITY};
     char *clean = clean_name(name);

@@ -4,13 +4,12 @@
  * The recording is cut into phases, at equal times and at the moment of its largest live bytes.
  * Objects become classes by range of size and by how they end:
  *   stays_…   never freed: lifetime run
- *   kept_…    freed in a later phase: lifetime manual, the later phase frees that share of them first;
- *             large ones are told apart by both phases, so that their bytes are where they were
- *   temp_…    freed in the phase they were born in, or soon enough after it: a histogram of lifetimes
- *             in allocations of their thread
- * Phases in which other threads than main make most objects run on a pool of as many threads.
- * Several ways to cut are tried; the one whose peak comes nearest the recording's is kept, the
- * coarsest of those that are near enough.
+ *   kept_…    freed in a later phase: lifetime manual, the later phase frees that share of them
+ * first; large ones are told apart by both phases, so that their bytes are where they were temp_…
+ * freed in the phase they were born in, or soon enough after it: a histogram of lifetimes in
+ * allocations of their thread Phases in which other threads than main make most objects run on a
+ * pool of as many threads. Several ways to cut are tried; the one whose peak comes nearest the
+ * recording's is kept, the coarsest of those that are near enough.
  */
 #ifndef FB_WORKLOAD_FIT_H
 #define FB_WORKLOAD_FIT_H

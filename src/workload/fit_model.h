@@ -5,10 +5,10 @@
 #include "workload/replica.h"
 
 #define FB_FIT_PHASES_MAX 64U
-#define FB_FIT_LIVES 24U      /* powers of 4 */
-#define FB_FIT_SIZES_MAX 24U  /* distinct sizes that are written one by one */
-#define FB_FIT_PARTS 8U       /* of a range, where they are not */
-#define FB_FIT_CYCLE_MAX 40U  /* objects whose sizes are written in their order */
+#define FB_FIT_LIVES 24U     /* powers of 4 */
+#define FB_FIT_SIZES_MAX 24U /* distinct sizes that are written one by one */
+#define FB_FIT_PARTS 8U      /* of a range, where they are not */
+#define FB_FIT_CYCLE_MAX 40U /* objects whose sizes are written in their order */
 #define FB_FIT_BIG_BYTES UINT64_C(65536)
 #define FB_FIT_ITERATIONS 20U /* of a phase */
 
@@ -22,8 +22,8 @@ struct fb_fit_options {
 
 struct fb_fit_class {
     enum fb_fit_fate fate;
-    unsigned range; /* as fb_fit_range_bytes() */
-    bool handed;    /* freed by another thread */
+    unsigned range;      /* as fb_fit_range_bytes() */
+    bool handed;         /* freed by another thread */
     uint32_t born, dies; /* phases, of large kept ones; else 0 */
     uint64_t count, bytes;
     struct fb_map sizes; /* size → count, while there are few */

@@ -7,7 +7,7 @@
 /* An object that is alive, by handle. */
 struct alive {
     struct fb_recording_event birth;
-    uint64_t size;      /* the largest it had */
+    uint64_t size;       /* the largest it had */
     uint64_t birth_tick; /* of its thread's births */
     uint64_t events;     /* at its birth */
     uint32_t phase;
@@ -76,14 +76,14 @@ static int by_event(const void *left, const void *right)
 static struct fb_fit_class *class_for(struct fb_fit_model *model, const struct fb_fit_class *like)
 {
     uint64_t index = 0;
-    uint64_t key = (uint64_t)like->fate | (uint64_t)like->range << 8 | (uint64_t)like->handed << 16 |
-                   (uint64_t)like->born << 24 | (uint64_t)like->dies << 40;
+    uint64_t key = (uint64_t)like->fate | (uint64_t)like->range << 8 |
+                   (uint64_t)like->handed << 16 | (uint64_t)like->born << 24 |
+                   (uint64_t)like->dies << 40;
     if (fb_map_get(&model->class_of, key, &index))
         return &model->classes[index];
     if (model->class_count == model->class_capacity) {
         model->class_capacity = model->class_capacity * 2 + 32;
-        model->classes =
-            fb_realloc(model->classes, model->class_capacity, sizeof *model->classes);
+        model->classes = fb_realloc(model->classes, model->class_capacity, sizeof *model->classes);
     }
     model->classes[model->class_count] = *like;
     fb_map_put(&model->class_of, key, model->class_count);
@@ -127,8 +127,7 @@ static void add_object(struct survey *survey, const struct alive *object,
     class->births[object->phase]++;
     if (like->fate == FB_FIT_KEPT)
         class->deaths[survey->phase]++;
-    class->share_sum +=
-        survey->replica->objects[object->birth.object] & FB_REPLICA_SHARE_MASK;
+    class->share_sum += survey->replica->objects[object->birth.object] & FB_REPLICA_SHARE_MASK;
     class->calloced += object->birth.kind == FB_RECORDING_CALLOC;
     if (object->birth.kind == FB_RECORDING_ALIGNED && object->birth.align_log2 > 4) {
         class->aligned++;

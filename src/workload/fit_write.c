@@ -123,9 +123,9 @@ static void add_class(const struct fb_fit_class *class, struct fb_buf *out)
     add_sizes(class, out);
     add_life(class, out);
     if (class->aligned * 2 > class->count)
-        fb_buf_addf(out, ", align: %llu",
-                    (unsigned long long)(UINT64_C(1) << (class->align_log2 < 21 ? class->align_log2
-                                                                                : 21)));
+        fb_buf_addf(
+            out, ", align: %llu",
+            (unsigned long long)(UINT64_C(1) << (class->align_log2 < 21 ? class->align_log2 : 21)));
     else if (class->calloced * 2 > class->count)
         fb_buf_adds(out, ", call: calloc");
     uint64_t touched = class->share_sum * 100 / (class->count * FB_RECORDING_SHARES);
@@ -240,11 +240,12 @@ static bool is_empty(const struct fb_fit_model *model, uint32_t index)
 
 void fb_fit_write(const struct fb_fit_model *model, const char *name, struct fb_buf *out)
 {
-    fb_buf_addf(out, "# Made by `fragbench record --workload` from a recording; phase p1, p2, … are "
-                     "its parts in time.\n"
-                     "fragbench: 1\nname: %s\n"
-                     "description: Fitted to a recording; kept_ objects outlive their phase, temp_ "
-                     "ones do not.\n",
+    fb_buf_addf(out,
+                "# Made by `fragbench record --workload` from a recording; phase p1, p2, … are "
+                "its parts in time.\n"
+                "fragbench: 1\nname: %s\n"
+                "description: Fitted to a recording; kept_ objects outlive their phase, temp_ "
+                "ones do not.\n",
                 name);
     if (uses_pool(model))
         fb_buf_addf(out, "pools: {workers: %u}\n", model->workers);

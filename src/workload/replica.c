@@ -56,8 +56,8 @@ static void name_class(struct fb_trace_class *class, unsigned range, unsigned sh
         (void)snprintf(align, sizeof align, " %llu", (unsigned long long)class->align);
     if (share < FB_RECORDING_SHARES)
         (void)snprintf(touched, sizeof touched, ", %u/16 touched", share);
-    (void)snprintf(class->name, sizeof class->name, "%s%s to %s%s%s", calls[class->call], align,
-                   to, touched, class->shared ? ", passed on" : "");
+    (void)snprintf(class->name, sizeof class->name, "%s%s to %s%s%s", calls[class->call], align, to,
+                   touched, class->shared ? ", passed on" : "");
 }
 
 /* Allocators align to 16 anyway: less is plain malloc. */

@@ -30,9 +30,9 @@ struct entry {
 struct thread {
     uint32_t stream;
     bool started, joined;
-    uint64_t iteration;    /* the last mark, + 1 */
-    uint32_t first, last;  /* its entries in the window */
-    struct fb_ids slots;   /* that it freed */
+    uint64_t iteration;   /* the last mark, + 1 */
+    uint32_t first, last; /* its entries in the window */
+    struct fb_ids slots;  /* that it freed */
 };
 
 struct player {
@@ -134,9 +134,8 @@ static int reallocate(struct player *player, struct thread *thread, struct live 
 {
     if (player->replica->classes[live->class_index].shared != 0) {
         player->replica->split_reallocs++;
-        return release(player, thread, live, err) != 0
-                   ? -1
-                   : allocate(player, thread, live, size, err);
+        return release(player, thread, live, err) != 0 ? -1
+                                                       : allocate(player, thread, live, size, err);
     }
     uint64_t old_size = live->size;
     live->size = traced_size(size);
@@ -174,8 +173,8 @@ static int mark_iteration(struct player *player, struct thread *thread, uint64_t
         player->iterations_marked = iteration + 1;
         return fb_ledger_iteration(player->ledger, iteration, err);
     }
-    return fb_ledger_mark(player->ledger,
-                          (struct fb_op){.kind = FB_OP_ITERATION, .arg = iteration}, err);
+    return fb_ledger_mark(player->ledger, (struct fb_op){.kind = FB_OP_ITERATION, .arg = iteration},
+                          err);
 }
 
 static int pace(struct player *player, uint64_t time_ns, struct fb_error *err)
@@ -373,8 +372,7 @@ static int play(struct player *player, struct fb_error *err)
     return free_all(player, err) != 0 ? -1 : play_tail(player, err);
 }
 
-static void player_init(struct player *player, struct fb_replica *replica,
-                        struct fb_ledger *ledger)
+static void player_init(struct player *player, struct fb_replica *replica, struct fb_ledger *ledger)
 {
     player->replica = replica;
     player->ledger = ledger;

@@ -236,3 +236,46 @@ recorded() { # MODE: as MODE.fbt
     assert_equal "$(ls spool)" ""
     assert_equal "$(echo counts*)" "counts.fbt"
 }
+
+# "+1.8" of the note that says how near a fitted workload's peak comes.
+deviation() {
+    sed -nE 's/.*peak live .* \(([-+][0-9.]+) %\)$/\1/p'
+}
+
+@test "a fitted workload passes check, runs, and has nearly the recording's peak" {
+    for mode in threads share; do
+        recorded $mode
+        run --separate-stderr "$FRAGBENCH" record --from $mode.fbt --workload $mode.yaml
+        assert_status 0
+        local off
+        off=$(deviation <<<"$stderr")
+        awk -v off="$off" 'BEGIN { exit !(off >= -10 && off <= 10) }' || fail "$mode: $off"
+        "$FRAGBENCH" check $mode.yaml >/dev/null
+        "$FRAGBENCH" run $mode.yaml -a ptmalloc2 --layouts 1 --no-timing --progress never -o out-$mode \
+            >/dev/null 2>&1
+        assert_equal "$(jq -r '.cells[0].status' out-$mode/result.json)" ok
+    done
+}
+
+@test "recording and fitting go in one" {
+    "$FRAGBENCH" record -o peak.fbt --workload peak.yaml -- "$RECORDED/recorded" peak >/dev/null
+    "$FRAGBENCH" check peak.yaml peak.fbt 2>&1 | grep -q "both named" # cells would be confused
+    "$FRAGBENCH" check peak.yaml >/dev/null
+}
+
+@test "a workload file is not overwritten unasked, and needs a recording" {
+    recorded peak
+    touch there.yaml
+    run "$FRAGBENCH" record --from peak.fbt --workload there.yaml
+    assert_status 2
+    assert_contains "$output" "-f replaces it"
+    run "$FRAGBENCH" record --from tiny.yaml --workload new.yaml
+    assert_status 2
+    assert_contains "$output" "--from takes a recording"
+    run "$FRAGBENCH" record --from peak.fbt
+    assert_status 2
+    assert_contains "$output" "--from needs --workload"
+    run "$FRAGBENCH" record --workload new.txt -- true
+    assert_status 2
+    assert_contains "$output" "ends in .yaml"
+}

@@ -237,9 +237,9 @@ int main(int argc, char **argv)
     const struct {
         const char *name;
         int (*run)(void);
-    } modes[] = {{"counts", counts}, {"churn", churn}, {"fork", split},  {"kill", die},
-                 {"peak", peak},     {"share", share}, {"many", many},   {"grind", grind},
-                 {"ending", ending}};
+    } modes[] = {{"counts", counts}, {"churn", churn}, {"fork", split},
+                 {"kill", die},      {"peak", peak},   {"share", share},
+                 {"many", many},     {"grind", grind}, {"ending", ending}};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         if (strcmp(mode, modes[i].name) == 0)
             return modes[i].run();

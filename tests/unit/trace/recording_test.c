@@ -33,8 +33,8 @@ static struct fb_recording_writer *open_writer(int *fd)
 
 static struct file close_writer(struct fb_recording_writer *writer, int fd)
 {
-    const struct fb_recording_totals totals = {.foreign_frees = 3, .missed_frees = 4,
-                                               .reason = FB_RECORDING_LIMIT};
+    const struct fb_recording_totals totals = {
+        .foreign_frees = 3, .missed_frees = 4, .reason = FB_RECORDING_LIMIT};
     struct fb_error err = {0};
     assert_int_equal(fb_recording_writer_close(writer, &totals, &err), 0);
     struct file file = {.size = (size_t)lseek(fd, 0, SEEK_END)};
@@ -86,16 +86,34 @@ static void every_kind_of_event_comes_back(void **state)
     static const struct fb_recording_event expected[] = {
         {.kind = FB_RECORDING_MALLOC, .time_ns = 1000, .size = 100},
         {.kind = FB_RECORDING_CALLOC, .time_ns = 1000, .object = 1, .size = 1 << 20},
-        {.kind = FB_RECORDING_ALIGNED, .thread = 3, .time_ns = 5000000, .object = 2,
+        {.kind = FB_RECORDING_ALIGNED,
+         .thread = 3,
+         .time_ns = 5000000,
+         .object = 2,
          .align_log2 = 12},
-        {.kind = FB_RECORDING_REALLOC_NEW, .thread = 3, .time_ns = 5000000, .object = 3,
+        {.kind = FB_RECORDING_REALLOC_NEW,
+         .thread = 3,
+         .time_ns = 5000000,
+         .object = 3,
          .size = FB_RECORDING_SIZE_MAX},
-        {.kind = FB_RECORDING_REALLOC, .thread = 3, .time_ns = 5000000, .size = 300,
+        {.kind = FB_RECORDING_REALLOC,
+         .thread = 3,
+         .time_ns = 5000000,
+         .size = 300,
          .old_size = 100},
-        {.kind = FB_RECORDING_SHARE, .thread = 3, .time_ns = 5000000, .object = 1,
-         .size = 1 << 20, .old_size = 1 << 20, .share = 5},
-        {.kind = FB_RECORDING_FREE, .thread = 3, .time_ns = 5000000, .object = 1,
-         .size = 1 << 20, .old_size = 1 << 20},
+        {.kind = FB_RECORDING_SHARE,
+         .thread = 3,
+         .time_ns = 5000000,
+         .object = 1,
+         .size = 1 << 20,
+         .old_size = 1 << 20,
+         .share = 5},
+        {.kind = FB_RECORDING_FREE,
+         .thread = 3,
+         .time_ns = 5000000,
+         .object = 1,
+         .size = 1 << 20,
+         .old_size = 1 << 20},
         {.kind = FB_RECORDING_EXIT, .thread = 3, .time_ns = 5000000},
         {.kind = FB_RECORDING_FREE, .time_ns = 5000000, .size = 300, .old_size = 300},
     };
@@ -285,7 +303,7 @@ static void a_long_recording_keeps_every_object_apart(void **state)
     assert_string_equal(err.text, "");
     assert_int_equal(found, sum);
     assert_in_range(handles, 1, OBJECTS_MAX + 1024); /* used again */
-    assert_true(file.size < RANDOM_EVENTS * 5); /* random sizes, references and threads */
+    assert_true(file.size < RANDOM_EVENTS * 5);      /* random sizes, references and threads */
     fb_recording_close(recording);
     free(file.data);
 }

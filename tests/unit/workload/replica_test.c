@@ -288,8 +288,7 @@ static void a_peak_made_by_large_blocks_is_exact(void **state)
     struct taped taped = begin_tape();
     for (uint32_t i = 0; i < 50; i++) {
         fb_recording_writer_at(taped.writer, i % 2, 0);
-        uint64_t object =
-            fb_recording_writer_birth(taped.writer, FB_RECORDING_MALLOC, 1 << 20, 0);
+        uint64_t object = fb_recording_writer_birth(taped.writer, FB_RECORDING_MALLOC, 1 << 20, 0);
         fb_recording_writer_at(taped.writer, (i + 1) % 2, 0);
         (void)fb_recording_writer_birth(taped.writer, FB_RECORDING_MALLOC, 10, 0);
         fb_recording_writer_at(taped.writer, i % 2, 0);
