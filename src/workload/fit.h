@@ -1,7 +1,8 @@
 /* A readable workload made from a recording: an approximation in the language, to be changed and
  * scaled, where the recording itself can only be replayed.
  *
- * The recording is cut into phases, at equal times and at the moment of its largest live bytes.
+ * The recording is cut into phases: at equal times, after equally many events (a burst may hold most
+ * of them), and at the moment of its largest live bytes.
  * Objects become classes by range of size and by how they end:
  *   stays_…   never freed: lifetime run
  *   kept_…    freed in a later phase: lifetime manual, the later phase frees that share of them

@@ -15,7 +15,7 @@
 enum fb_fit_fate { FB_FIT_STAYS = 0, FB_FIT_KEPT, FB_FIT_TEMP };
 
 struct fb_fit_options {
-    unsigned phases;  /* equal cuts of the time; the peak makes one more */
+    unsigned phases;  /* parts of equal time, and of equally many events; the peak cuts, too */
     double soon_part; /* an object that crosses a cut and lives for less than this part of a phase's
                          births is temporary all the same */
 };

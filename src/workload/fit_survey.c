@@ -38,31 +38,38 @@ static unsigned range_of(uint64_t size)
     return range;
 }
 
-/* Pass one: where the peak is, and where the time is cut. */
+/* A cut right before the event. */
+static struct fb_fit_phase cut_before(uint64_t number, const struct fb_recording_event *event)
+{
+    return (struct fb_fit_phase){.first_event = number, .begin_ns = event->time_ns};
+}
+
+/* Pass one: where the peak is, and where time and events are cut. */
 static int find_cuts(struct survey *survey, struct fb_error *err)
 {
     struct fb_fit_model *model = survey->model;
     struct fb_recording_event event;
-    unsigned wanted = survey->options->phases, next = 1;
+    unsigned wanted = survey->options->phases, next = 1, next_part = 1;
+    uint64_t events = survey->replica->event_count;
     uint64_t live = 0, duration_ns = survey->replica->duration_ns + 1;
     int more = 0;
     fb_recording_rewind(survey->replica->recording);
     for (uint64_t number = 0;
          (more = fb_recording_next(survey->replica->recording, &event, err)) > 0; number++) {
         while (next < wanted && event.time_ns >= duration_ns / wanted * next)
-            model->phases[next++] =
-                (struct fb_fit_phase){.first_event = number, .begin_ns = event.time_ns};
+            model->phases[next++] = cut_before(number, &event);
+        while (next_part < wanted && number >= events / wanted * next_part)
+            model->phases[wanted + next_part++] = cut_before(number, &event);
         if (event.kind == FB_RECORDING_EXIT || event.kind == FB_RECORDING_SHARE)
             continue;
         live += event.kind == FB_RECORDING_FREE ? -event.old_size : event.size - event.old_size;
         if (live > model->peak_bytes) {
             model->peak_bytes = live;
             model->peak_event = number;
-            model->phases[wanted] =
-                (struct fb_fit_phase){.first_event = number + 1, .begin_ns = event.time_ns};
+            model->phases[wanted] = cut_before(number + 1, &event);
         }
     }
-    model->phase_count = wanted + 1;
+    model->phase_count = 2 * wanted;
     model->duration_ns = survey->replica->duration_ns;
     return more;
 }
