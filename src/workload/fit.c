@@ -16,7 +16,7 @@
 struct attempt {
     struct fb_buf text;
     struct fb_fit_report report;
-    double off; /* how far the peak is from the recording's, as a part */
+    double off; /* from the recording: how_far() */
 };
 
 /* Letters, digits, '_', '.' and '-', below 64. New string. */
@@ -29,16 +29,37 @@ static char *clean_name(const char *name)
     return clean;
 }
 
+static double distance(uint64_t left, uint64_t right)
+{
+    return left > right ? (double)(left - right) : (double)(right - left);
+}
+
+/* How far the live bytes are from the recording's, as a part of its peak: at the peak, and on
+ * average at the phases' ends. */
+static double how_far(const struct fb_fit_model *model, const struct fb_totals *totals)
+{
+    double peak = model->peak_bytes > 0 ? (double)model->peak_bytes : 1.0;
+    double ends = 0;
+    uint32_t written = 0;
+    for (uint32_t i = 0; i < model->phase_count; i++)
+        if (!fb_fit_is_empty(model, i))
+            ends +=
+                distance(totals->phases[written++].end_live_bytes, model->phases[i].end_live_bytes);
+    return (distance(totals->header.peak_live_bytes, model->peak_bytes) +
+            ends / (written > 0 ? written : 1)) /
+           peak;
+}
+
 /* What a workload of that text would do. What the fitter wrote must be good: its faults are our
  * own. */
-static int peak_of(const struct fb_buf *text, uint64_t *peak_bytes, struct fb_error *err)
+static int judge(const struct fb_fit_model *model, struct attempt *attempt, struct fb_error *err)
 {
     struct fb_diagnostics diagnostics;
     struct fb_workload *workload = NULL;
     struct fb_totals totals;
     fb_diagnostics_init(&diagnostics);
-    int status =
-        fb_workload_parse("fitted", text->text, text->length, NULL, 0, &workload, &diagnostics);
+    int status = fb_workload_parse("fitted", attempt->text.text, attempt->text.length, NULL, 0,
+                                   &workload, &diagnostics);
     if (status != 0)
         (void)fb_fail(err, FB_ERROR_IO, "the fitted workload is refused: %s (please report)",
                       diagnostics.count > 0 ? diagnostics.items[0].text : "no reason given");
@@ -48,7 +69,8 @@ static int peak_of(const struct fb_buf *text, uint64_t *peak_bytes, struct fb_er
     const struct fb_compile_options options = {.seed = workload->seed, .scale = 1};
     status = fb_compile_totals(workload, &options, &totals, err);
     if (status == 0) {
-        *peak_bytes = totals.header.peak_live_bytes;
+        attempt->report.peak_bytes = totals.header.peak_live_bytes;
+        attempt->off = how_far(model, &totals);
         fb_totals_deinit(&totals);
     }
     fb_workload_free(workload);
@@ -71,11 +93,9 @@ static int try(const struct fb_workload *recording, const char *name,
                                "the recording is too varied for a readable workload; replay it "
                                "instead: `fragbench run %s`",
                                recording->file)
-                     : peak_of(&attempt->text, &attempt->report.peak_bytes, err);
+                     : judge(&model, attempt, err);
     }
     fb_fit_deinit(&model);
-    double recorded = (double)attempt->report.recorded_peak_bytes;
-    attempt->off = fabs((double)attempt->report.peak_bytes - recorded) / fmax(recorded, 1);
     return status;
 }
 

@@ -15,7 +15,8 @@
 enum fb_fit_fate { FB_FIT_STAYS = 0, FB_FIT_KEPT, FB_FIT_TEMP };
 
 struct fb_fit_options {
-    unsigned phases;  /* parts of equal time, and of equally many events; the peak cuts, too */
+    unsigned phases;  /* parts of equal time, and of equally many bytes that come and go; the peak
+                         cuts, too */
     double soon_part; /* an object that crosses a cut and lives for less than this part of a phase's
                          births is temporary all the same */
 };
@@ -41,7 +42,8 @@ struct fb_fit_phase {
     uint64_t first_event;
     uint64_t begin_ns;
     uint64_t births, births_elsewhere; /* on other threads than main */
-    uint32_t threads;                  /* that made objects, without main */
+    uint64_t end_live_bytes;
+    uint32_t threads; /* that made objects, without main */
 };
 
 struct fb_fit_model {
@@ -58,11 +60,19 @@ struct fb_fit_model {
 /* The largest size of a range: factors of 4 up to 64 KiB, of 2 above. */
 uint64_t fb_fit_range_bytes(unsigned range);
 
+/* Whether objects of the range are told apart by their phases: those above FB_FIT_BIG_BYTES. */
+static inline bool fb_fit_is_big(unsigned range)
+{
+    return range > 5;
+}
+
 /* Reads the recording. The caller calls deinit whatever happened. */
 int fb_fit_survey(struct fb_replica *replica, const struct fb_fit_options *options,
                   struct fb_fit_model *model, struct fb_error *err) FB_MUST_USE;
 void fb_fit_deinit(struct fb_fit_model *model);
 
+/* Whether the phase has neither objects nor time: then it is not written. */
+bool fb_fit_is_empty(const struct fb_fit_model *model, uint32_t phase);
 /* The model as YAML. */
 void fb_fit_write(const struct fb_fit_model *model, const char *name, struct fb_buf *out);
 

@@ -44,25 +44,46 @@ static struct fb_fit_phase cut_before(uint64_t number, const struct fb_recording
     return (struct fb_fit_phase){.first_event = number, .begin_ns = event->time_ns};
 }
 
-/* Pass one: where the peak is, and where time and events are cut. */
-static int find_cuts(struct survey *survey, struct fb_error *err)
+static uint64_t change_of(const struct fb_recording_event *event)
+{
+    if (event->kind == FB_RECORDING_EXIT || event->kind == FB_RECORDING_SHARE)
+        return 0;
+    return event->kind == FB_RECORDING_FREE ? -event->old_size : event->size - event->old_size;
+}
+
+static uint64_t magnitude(uint64_t change)
+{
+    return (int64_t)change < 0 ? -change : change;
+}
+
+/* Bytes that came and went, over all events. */
+static int find_volume(struct survey *survey, uint64_t *volume, struct fb_error *err)
+{
+    struct fb_recording_event event;
+    int more = 0;
+    fb_recording_rewind(survey->replica->recording);
+    while ((more = fb_recording_next(survey->replica->recording, &event, err)) > 0)
+        *volume += magnitude(change_of(&event));
+    return more;
+}
+
+/* Where time and bytes are cut, and where the peak is. */
+static int find_cuts(struct survey *survey, uint64_t volume, struct fb_error *err)
 {
     struct fb_fit_model *model = survey->model;
     struct fb_recording_event event;
     unsigned wanted = survey->options->phases, next = 1, next_part = 1;
-    uint64_t events = survey->replica->event_count;
-    uint64_t live = 0, duration_ns = survey->replica->duration_ns + 1;
+    uint64_t live = 0, moved = 0, duration_ns = survey->replica->duration_ns + 1;
     int more = 0;
     fb_recording_rewind(survey->replica->recording);
     for (uint64_t number = 0;
          (more = fb_recording_next(survey->replica->recording, &event, err)) > 0; number++) {
         while (next < wanted && event.time_ns >= duration_ns / wanted * next)
             model->phases[next++] = cut_before(number, &event);
-        while (next_part < wanted && number >= events / wanted * next_part)
+        while (next_part < wanted && moved >= volume / wanted * next_part)
             model->phases[wanted + next_part++] = cut_before(number, &event);
-        if (event.kind == FB_RECORDING_EXIT || event.kind == FB_RECORDING_SHARE)
-            continue;
-        live += event.kind == FB_RECORDING_FREE ? -event.old_size : event.size - event.old_size;
+        live += change_of(&event);
+        moved += magnitude(change_of(&event));
         if (live > model->peak_bytes) {
             model->peak_bytes = live;
             model->peak_event = number;
@@ -156,7 +177,7 @@ static void note_death(struct survey *survey, const struct fb_recording_event *e
     struct fb_fit_class like = {.fate = dies_soon(survey, object) ? FB_FIT_TEMP : FB_FIT_KEPT,
                                 .range = range_of(object->size),
                                 .handed = event->thread != object->birth.thread};
-    if (like.fate == FB_FIT_KEPT && object->size >= FB_FIT_BIG_BYTES) {
+    if (like.fate == FB_FIT_KEPT && fb_fit_is_big(like.range)) {
         like.born = object->phase;
         like.dies = survey->phase;
     }
@@ -188,13 +209,16 @@ static int read_objects(struct survey *survey, struct fb_error *err)
 {
     struct fb_fit_model *model = survey->model;
     struct fb_recording_event event;
+    uint64_t live = 0;
     int more = 0;
     fb_recording_rewind(survey->replica->recording);
     for (; (more = fb_recording_next(survey->replica->recording, &event, err)) > 0;
          survey->number++) {
         while (survey->phase + 1 < model->phase_count &&
                survey->number >= model->phases[survey->phase + 1].first_event)
-            survey->phase++;
+            model->phases[++survey->phase].end_live_bytes = live;
+        live += change_of(&event);
+        model->phases[survey->phase].end_live_bytes = live;
         if (event.kind < FB_RECORDING_REALLOC)
             note_birth(survey, &event);
         else if (event.kind == FB_RECORDING_FREE)
@@ -235,7 +259,10 @@ int fb_fit_survey(struct fb_replica *replica, const struct fb_fit_options *optio
     survey.alive = fb_alloc(replica->handle_count, sizeof *survey.alive);
     survey.ticks = fb_alloc(replica->thread_count, sizeof *survey.ticks);
     survey.thread_seen = fb_alloc(replica->thread_count, sizeof *survey.thread_seen);
-    int status = find_cuts(&survey, err);
+    uint64_t volume = 0;
+    int status = find_volume(&survey, &volume, err);
+    if (status == 0)
+        status = find_cuts(&survey, volume, err);
     if (status == 0) {
         qsort(model->phases, model->phase_count, sizeof *model->phases, by_event);
         status = read_objects(&survey, err);

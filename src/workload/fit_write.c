@@ -17,7 +17,7 @@ static void add_name(const struct fb_fit_class *class, struct fb_buf *out)
     for (; bytes >= 1024 && unit + 1 < sizeof units; bytes /= 1024)
         unit++;
     fb_buf_addf(out, "%s_to_%llu%c", fates[class->fate], (unsigned long long)bytes, units[unit]);
-    if (class->fate == FB_FIT_KEPT && class->range > 5)
+    if (class->fate == FB_FIT_KEPT && fb_fit_is_big(class->range))
         fb_buf_addf(out, "_p%u_p%u", class->born + 1, class->dies + 1);
     if (class->handed)
         fb_buf_adds(out, "_handed");
@@ -226,8 +226,7 @@ static bool uses_pool(const struct fb_fit_model *model)
     return false;
 }
 
-/* A phase that has neither objects nor time is nothing that the language knows. */
-static bool is_empty(const struct fb_fit_model *model, uint32_t index)
+bool fb_fit_is_empty(const struct fb_fit_model *model, uint32_t index)
 {
     const struct fb_fit_phase *phase = &model->phases[index];
     bool last = index + 1 == model->phase_count;
@@ -254,6 +253,6 @@ void fb_fit_write(const struct fb_fit_model *model, const char *name, struct fb_
         add_class(&model->classes[i], out);
     fb_buf_adds(out, "\nphases:\n");
     for (uint32_t i = 0; i < model->phase_count; i++)
-        if (!is_empty(model, i))
+        if (!fb_fit_is_empty(model, i))
             add_phase(model, i, out);
 }

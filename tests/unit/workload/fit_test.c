@@ -152,6 +152,27 @@ static void large_blocks_are_where_they_were(void **state)
     free(text);
 }
 
+/* The largest size that is not large, kept over different phases: one class, not two of a name. */
+static void sizes_at_the_edge_of_a_range_make_one_class(void **state)
+{
+    (void)state;
+    int fd = -1;
+    struct fb_recording_writer *writer = begin(&fd);
+    struct fb_fit_report report;
+    uint64_t kept[3];
+    for (uint64_t i = 0; i < 3; i++) {
+        fb_recording_writer_at(writer, 0, i * 1000000000);
+        kept[i] = fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 65536, 0);
+    }
+    for (uint64_t i = 0; i < 3; i++) {
+        fb_recording_writer_at(writer, 0, (i + 3) * 1000000000);
+        fb_recording_writer_free(writer, kept[i]);
+    }
+    char *text = fit(load(writer, fd), "edge", &report);
+    assert_int_equal(report.peak_bytes, 3 * 65536);
+    free(text);
+}
+
 static void a_single_call_is_a_workload(void **state)
 {
     (void)state;
@@ -185,6 +206,7 @@ int main(void)
         cmocka_unit_test(a_service_on_one_thread_is_met),
         cmocka_unit_test(other_threads_become_a_pool),
         cmocka_unit_test(large_blocks_are_where_they_were),
+        cmocka_unit_test(sizes_at_the_edge_of_a_range_make_one_class),
         cmocka_unit_test(a_single_call_is_a_workload),
         cmocka_unit_test(an_idle_hour_stays_one),
     };
