@@ -130,7 +130,8 @@ static int add_image(struct fb_spool *spool, const struct fb_spool_segment *segm
         free(image);
         return -1;
     }
-    spool->images = fb_realloc(spool->images, spool->image_count + 1, sizeof *spool->images);
+    spool->images =
+        fb_realloc(spool->images, spool->image_count + 1, sizeof(struct fb_spool_image *));
     spool->images[spool->image_count++] = image;
     *out = image;
     return 0;
@@ -349,7 +350,7 @@ static char *free_name(const struct fb_spool *spool, unsigned *number)
 static int name_images(struct fb_spool *spool, struct fb_error *err)
 {
     unsigned number = 2;
-    qsort(spool->images, spool->image_count, sizeof *spool->images, by_volume);
+    qsort(spool->images, spool->image_count, sizeof(struct fb_spool_image *), by_volume);
     if (!spool->options.keep_small)
         drop_small(spool);
     for (size_t i = 0; i < spool->image_count; i++) {

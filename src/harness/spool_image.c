@@ -27,7 +27,7 @@ struct fb_spool_cursor {
 void fb_spool_image_add(struct fb_spool_image *image, struct fb_spool_segment *segment)
 {
     image->mappings =
-        fb_realloc(image->mappings, image->mapping_count + 1, sizeof *image->mappings);
+        fb_realloc(image->mappings, image->mapping_count + 1, sizeof(struct fb_spool_mapping *));
     struct fb_spool_mapping *mapping = fb_alloc(1, sizeof *mapping);
     mapping->segment = segment;
     image->mappings[image->mapping_count++] = mapping;

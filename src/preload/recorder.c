@@ -20,6 +20,9 @@
 #define EXPORT __attribute__((visibility("default")))
 #define BOOTSTRAP_ALIGN 16U
 
+/* libc's headers name these parameters with underscores of their own. */
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
+
 /* C23's, and what glibc 2.26 took out of its headers. */
 EXPORT void free_sized(void *block, size_t size);
 EXPORT void free_aligned_sized(void *block, size_t align, size_t size);
@@ -223,3 +226,5 @@ EXPORT void cfree(void *block)
 {
     free(block);
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -88,11 +88,10 @@ static void add_sizes(const struct fb_fit_class *class, struct fb_buf *out)
     uint64_t least = class->range > 0 ? fb_fit_range_bytes(class->range - 1) : 0;
     uint64_t width = (fb_fit_range_bytes(class->range) - least) / FB_FIT_PARTS;
     fb_buf_adds(out, "size: ");
-    if (class->sizes.count == 1) {
-        add_choice(class, out);
-    } else if (class->count <= FB_FIT_CYCLE_MAX) {
+    bool one = class->sizes.count == 1;
+    if (!one && class->count <= FB_FIT_CYCLE_MAX) {
         add_cycle(class, out);
-    } else if (!class->many_sizes) {
+    } else if (one || !class->many_sizes) {
         add_choice(class, out);
     } else {
         for (size_t i = 0; i <= FB_FIT_PARTS; i++)

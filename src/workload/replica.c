@@ -13,6 +13,7 @@
 #define ITERATIONS_MAX 100U
 #define ITERATION_LEAST_NS UINT64_C(10000000) /* coarser than the recorder's clock */
 #define CLASSES_MAX 60000U
+#define OWNERS_FIRST 1024U
 
 /* What pass one keeps of an object that is alive, by handle. */
 struct owner {
@@ -208,7 +209,8 @@ static int survey_events(struct survey *survey, struct fb_map *alive, struct fb_
 
 static int survey_all(struct fb_replica *replica, struct fb_error *err)
 {
-    struct survey survey = {.replica = replica};
+    struct survey survey = {.replica = replica, .capacity = OWNERS_FIRST};
+    survey.owners = fb_alloc(survey.capacity, sizeof *survey.owners);
     struct fb_map alive = {0};
     int status = survey_events(&survey, &alive, err);
     fb_map_deinit(&alive);

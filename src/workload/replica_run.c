@@ -325,12 +325,12 @@ static int free_all(struct player *player, struct fb_error *err)
 {
     size_t count = 0;
     int status = 0;
-    struct live **alive = fb_alloc(player->live_count, sizeof *alive);
+    struct live **alive = fb_alloc(player->live_count, sizeof(struct live *));
     for (uint32_t i = 0; i < player->live_count; i++)
         if (player->lives[i].alive)
             alive[count++] = &player->lives[i];
     if (count > 0)
-        qsort(alive, count, sizeof *alive, by_object);
+        qsort(alive, count, sizeof(struct live *), by_object);
     for (size_t i = 0; i < count && status == 0; i++) {
         struct fb_op op = {.class_index = alive[i]->class_index, .slot = alive[i]->slot};
         status = fb_ledger_free(player->ledger, op, alive[i]->size, err);
