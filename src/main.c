@@ -8,6 +8,7 @@ static const struct fb_command commands[] = {
     {"plot", cmd_plot, "pictures of results, through gnuplot"},
     {"report", cmd_report, "write one HTML page from results"},
     {"check", cmd_check, "parse and validate workloads, print what they would do"},
+    {"record", cmd_record, "run a program and record its allocations, for run to replay"},
     {"list", cmd_list, "what there is: allocators, workloads, metrics, keys"},
     {"doctor", cmd_doctor, "what this machine can measure"},
 };

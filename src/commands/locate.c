@@ -32,12 +32,19 @@ static void folders(char *out[FOLDERS])
     out[2] = fb_strdup(FRAGBENCH_SOURCE_WORKLOADS);
 }
 
+/* Something before the ending is needed, too. */
+static bool ends_in(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
 char *fb_locate_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     size_t length = strlen(name);
-    if (length > 5 && strcmp(name + length - 5, ".yaml") == 0)
+    if (ends_in(name, ".yaml"))
         length -= 5;
     return fb_format("%.*s", (int)length, name);
 }
@@ -104,8 +111,7 @@ void fb_locate_free(char **paths, size_t count)
 
 static bool looks_like_path(const char *text)
 {
-    size_t length = strlen(text);
-    return strchr(text, '/') != NULL || (length > 5 && strcmp(text + length - 5, ".yaml") == 0) ||
+    return strchr(text, '/') != NULL || ends_in(text, ".yaml") || ends_in(text, ".fbt") ||
            access(text, F_OK) == 0;
 }
 

@@ -9,7 +9,7 @@
 
 /* An existing path is itself; a bare name is NAME.yaml in ./workloads, then the installed
  * folder, then the source tree's. A path that is not there is returned as it is when it looks like
- * one (has '/' or ends in .yaml), for the loader's own message. An unknown bare name is an
+ * one (has '/' or ends in .yaml or .fbt), for the loader's own message. An unknown bare name is an
  * INPUT error with a suggestion. New string. */
 int fb_locate_workload(const char *argument, char **path, struct fb_error *err) FB_MUST_USE;
 

@@ -124,6 +124,8 @@ static int keep_workloads(const struct fb_execution *run, struct fb_error *err)
 {
     for (size_t i = 0; i < run->plan.count; i++) {
         const struct fb_workload *workload = run->plan.units[i].workload;
+        if (workload->text == NULL)
+            continue; /* a recording has none */
         if (fb_store_keep_workload(run->folder, workload->name, workload->text,
                                    workload->text_bytes, err) != 0)
             return -1;

@@ -25,6 +25,7 @@
 #include "base/units.h"
 #include "workload/estimate.h"
 #include "workload/generator.h"
+#include "workload/replica.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,6 +52,29 @@ struct plan {
     struct fb_trace_class *classes;
     struct fb_trace_phase *phases;
 };
+
+/* Classes of the trace: a recording brings its own. */
+static size_t count_classes(const struct fb_workload *workload)
+{
+    return workload->replica != NULL ? workload->replica->class_count : workload->class_count;
+}
+
+/* What a recording cannot be: there is one of it. */
+static int check_replica(const struct fb_workload *workload,
+                         const struct fb_compile_options *options, struct fb_error *err)
+{
+    if (workload->replica == NULL)
+        return 0;
+    if (options->seed != workload->seed)
+        return fb_fail(err, FB_ERROR_INPUT,
+                       "a recording has no other seeds; leave out --seeds (--layouts varies the "
+                       "addresses)");
+    if (options->scale > 1.0 || options->scale < 1.0)
+        return fb_fail(err, FB_ERROR_INPUT,
+                       "a recording cannot be scaled; leave out --scale, or make a workload of it "
+                       "(`fragbench record --from FILE --workload OUT.yaml`)");
+    return 0;
+}
 
 static int check_limits(const struct fb_workload *workload,
                         const struct fb_compile_options *options, struct fb_error *err)
@@ -102,7 +126,7 @@ static void fill_header(struct fb_trace_header *header, const struct plan *plan)
 {
     header->magic = FB_TRACE_MAGIC;
     header->version = FB_TRACE_VERSION;
-    header->class_count = (uint32_t)plan->workload->class_count;
+    header->class_count = (uint32_t)count_classes(plan->workload);
     header->phase_count = (uint32_t)plan->workload->phase_count;
     header->seed = plan->seed;
     header->cost_op_ns = COST_OP_NS;
@@ -112,16 +136,19 @@ static void fill_header(struct fb_trace_header *header, const struct plan *plan)
 static int plan_init(struct plan *plan, const struct fb_workload *workload,
                      const struct fb_compile_options *options, struct fb_error *err)
 {
-    if (check_limits(workload, options, err) != 0)
+    if (check_limits(workload, options, err) != 0 || check_replica(workload, options, err) != 0)
         return -1;
     *plan = (struct plan){
         .workload = workload,
         .seed = options->seed,
         .max_bytes = options->max_bytes,
         .iterations = fb_alloc(workload->phase_count, sizeof *plan->iterations),
-        .classes = fb_alloc(workload->class_count, sizeof *plan->classes),
+        .classes = fb_alloc(count_classes(workload), sizeof *plan->classes),
         .phases = fb_alloc(workload->phase_count, sizeof *plan->phases),
     };
+    if (workload->replica != NULL && workload->replica->class_count > 0)
+        memcpy(plan->classes, workload->replica->classes,
+               workload->replica->class_count * sizeof *plan->classes);
     for (size_t i = 0; i < workload->class_count; i++)
         fill_class(&plan->classes[i], &workload->classes[i]);
     for (size_t i = 0; i < workload->phase_count; i++) {
@@ -223,7 +250,9 @@ static int run_pass(const struct plan *plan, const struct fb_sampling *sampling,
         ledger.sampling = *sampling;
     memset(out->phases, 0, plan->workload->phase_count * sizeof *out->phases);
     fb_ledger_init(&ledger);
-    int result = fb_generator_run(plan->workload, plan->seed, plan->iterations, &ledger, err);
+    int result = plan->workload->replica != NULL
+                     ? fb_replica_run(plan->workload, &ledger, err)
+                     : fb_generator_run(plan->workload, plan->seed, plan->iterations, &ledger, err);
     if (result == 0)
         take_tables(out, &ledger);
     fb_ledger_deinit(&ledger);
@@ -232,7 +261,7 @@ static int run_pass(const struct plan *plan, const struct fb_sampling *sampling,
 
 static void mark_shared(struct plan *plan, const struct fb_totals *totals)
 {
-    for (size_t i = 0; i < plan->workload->class_count; i++)
+    for (size_t i = 0; i < count_classes(plan->workload); i++)
         plan->classes[i].shared = totals->shared[i];
 }
 
@@ -240,13 +269,14 @@ static void totals_init(struct fb_totals *totals, const struct fb_workload *work
 {
     *totals = (struct fb_totals){
         .phases = fb_alloc(workload->phase_count, sizeof *totals->phases),
-        .shared = fb_alloc(workload->class_count, sizeof *totals->shared),
+        .shared = fb_alloc(count_classes(workload), sizeof *totals->shared),
     };
 }
 
 static int count(struct plan *plan, struct fb_totals *totals, struct fb_error *err)
 {
-    if (refuse_estimate(plan, err) != 0 || run_pass(plan, NULL, NULL, totals, err) != 0)
+    if ((plan->workload->replica == NULL && refuse_estimate(plan, err) != 0) ||
+        run_pass(plan, NULL, NULL, totals, err) != 0)
         return -1;
     struct fb_sampling sampling = choose_sampling(plan, totals);
     mark_shared(plan, totals);

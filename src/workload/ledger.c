@@ -176,9 +176,43 @@ int fb_ledger_alloc(struct fb_ledger *ledger, struct fb_op op, struct fb_error *
     return gain(ledger, op.arg, touched, err);
 }
 
+/* A sample before the bytes fall, when they have risen enough to make a maximum. */
+static int sample_peak(struct fb_ledger *ledger, struct fb_error *err)
+{
+    if (!ledger->sampling.placed ||
+        ledger->live_bytes - ledger->lowest_live_bytes < ledger->sampling.threshold_bytes)
+        return 0;
+    return fb_ledger_sample(ledger, FB_SAMPLE_PEAK, err);
+}
+
+static void lose(struct fb_ledger *ledger, uint64_t size, uint64_t touched)
+{
+    ledger->live_bytes -= size;
+    ledger->touched_bytes -= touched;
+    if (ledger->live_bytes < ledger->lowest_live_bytes)
+        ledger->lowest_live_bytes = ledger->live_bytes;
+}
+
+/* A realloc to less allocates no bytes, and cannot make a peak. */
+static int shrink(struct fb_ledger *ledger, struct fb_op op, uint64_t old_size,
+                  struct fb_error *err)
+{
+    const struct fb_trace_class *class = &ledger->classes[op.class_index];
+    if (sample_peak(ledger, err) != 0 || put_call(ledger, op, FB_OP_REALLOC, err) != 0)
+        return -1;
+    ledger->header.realloc_calls++;
+    ledger->phases[ledger->phase].realloc_calls++;
+    ledger->allocating_calls++;
+    lose(ledger, old_size - op.arg,
+         fb_trace_touched_bytes(class, old_size) - fb_trace_touched_bytes(class, op.arg));
+    return advance(ledger, fb_trace_cost_ns(&ledger->header, 0), err);
+}
+
 int fb_ledger_realloc(struct fb_ledger *ledger, struct fb_op op, uint64_t old_size,
                       struct fb_error *err)
 {
+    if (op.arg < old_size)
+        return shrink(ledger, op, old_size, err);
     if (put_call(ledger, op, FB_OP_REALLOC, err) != 0)
         return -1;
     ledger->header.realloc_calls++;
@@ -191,20 +225,13 @@ int fb_ledger_realloc(struct fb_ledger *ledger, struct fb_op op, uint64_t old_si
 
 int fb_ledger_free(struct fb_ledger *ledger, struct fb_op op, uint64_t size, struct fb_error *err)
 {
-    if (ledger->sampling.placed &&
-        ledger->live_bytes - ledger->lowest_live_bytes >= ledger->sampling.threshold_bytes &&
-        fb_ledger_sample(ledger, FB_SAMPLE_PEAK, err) != 0)
-        return -1;
-    if (put_call(ledger, op, FB_OP_FREE, err) != 0)
+    if (sample_peak(ledger, err) != 0 || put_call(ledger, op, FB_OP_FREE, err) != 0)
         return -1;
     if (!ledger->teardown) {
         ledger->header.free_calls++;
         ledger->phases[ledger->phase].free_calls++;
     }
-    ledger->live_bytes -= size;
-    ledger->touched_bytes -= fb_trace_touched_bytes(&ledger->classes[op.class_index], size);
-    if (ledger->live_bytes < ledger->lowest_live_bytes)
-        ledger->lowest_live_bytes = ledger->live_bytes;
+    lose(ledger, size, fb_trace_touched_bytes(&ledger->classes[op.class_index], size));
     return advance(ledger, fb_trace_cost_ns(&ledger->header, 0), err);
 }
 

@@ -1,6 +1,8 @@
 /* A workload from a file. */
 #include "base/alloc.h"
 #include "base/io.h"
+#include "trace/recording.h"
+#include "workload/replica.h"
 #include "workload/text.h"
 #include "workload/workload.h"
 
@@ -49,9 +51,14 @@ int fb_workload_load(const char *path, const struct fb_override *overrides, size
     int saved = errno;
     (void)close(fd);
     errno = saved;
-    int result = size < 0 ? refuse(path, diagnostics)
-                          : fb_workload_parse(path, text, (size_t)size, overrides, override_count,
-                                              out, diagnostics);
+    int result = 0;
+    if (size < 0)
+        result = refuse(path, diagnostics);
+    else if (fb_recording_is(text, (size_t)size))
+        result = fb_replica_load(path, override_count, out, diagnostics);
+    else
+        result = fb_workload_parse(path, text, (size_t)size, overrides, override_count, out,
+                                   diagnostics);
     free(text);
     return result;
 }

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/sha256.h"
 #include "workload/reader.h"
+#include "workload/replica.h"
 #include "workload/text.h"
 
 #include <stdio.h>
@@ -33,6 +34,7 @@ void fb_workload_free(struct fb_workload *workload)
     for (size_t i = 0; i < workload->limit_count; i++)
         free(workload->limits[i].allocator);
     free(workload->limits);
+    fb_replica_free(workload->replica);
     free(workload->params);
     free(workload->pools);
     free(workload->classes);

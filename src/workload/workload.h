@@ -42,6 +42,8 @@ enum fb_freed_by {
 
 enum fb_grow_how { FB_GROW_NONE = 0, FB_GROW_REALLOC, FB_GROW_COPY };
 
+struct fb_replica;
+
 struct fb_object_class {
     char name[FB_NAME_MAX];
     struct fb_distribution size; /* bytes, ≥ 1 */
@@ -131,6 +133,7 @@ struct fb_workload {
     size_t phase_count;
     struct fb_workload_limit *limits;
     size_t limit_count;
+    struct fb_replica *replica; /* of a recording, whose objects and events it has; else NULL */
 };
 
 struct fb_override {
@@ -138,7 +141,8 @@ struct fb_override {
     const char *value;
 };
 
-/* Reads, parses and checks path. On failure (-1) *out is untouched and every
+/* Reads, parses and checks path; a recording (trace/recording.h) becomes a workload as
+ * workload/replica.h says. On failure (-1) *out is untouched and every
  * fault of the file is in diagnostics (never zero of them). An override of a
  * parameter that the file does not declare is a fault too (with suggestion). */
 int fb_workload_load(const char *path, const struct fb_override *overrides, size_t override_count,

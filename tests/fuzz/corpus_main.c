@@ -1,5 +1,6 @@
-/* Runs the fuzz target over the *.yaml files of the folders that are given: what the fuzzer
- * found once, and all that ships, stays tested where there is no libFuzzer. */
+/* Runs the fuzz target over the files of the folders that are given, those with its ending
+ * (FUZZ_ENDING): what the fuzzer found once, and all that ships, stays tested where there is no
+ * libFuzzer. */
 #include "workload_fuzz.h"
 
 #include "base/alloc.h"
@@ -8,6 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifndef FUZZ_ENDING
+#define FUZZ_ENDING ".yaml"
+#endif
 
 enum { ROOM = 2 << 20 };
 
@@ -35,8 +40,8 @@ static int run_folder(const char *folder_path, unsigned char *room)
         return -1;
     for (struct dirent *entry = readdir(folder); entry != NULL && count >= 0;
          entry = readdir(folder)) {
-        size_t length = strlen(entry->d_name);
-        if (length < 5 || strcmp(entry->d_name + length - 5, ".yaml") != 0)
+        size_t length = strlen(entry->d_name), ending = strlen(FUZZ_ENDING);
+        if (length < ending || strcmp(entry->d_name + length - ending, FUZZ_ENDING) != 0)
             continue;
         char *path = fb_format("%s/%s", folder_path, entry->d_name);
         count = run_file(path, room) == 0 ? count + 1 : -1;

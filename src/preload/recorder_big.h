@@ -1,0 +1,35 @@
+/* The live blocks of at least FB_SPOOL_BIG_BYTES, and how much of them is resident.
+ *
+ * A table in memory of its own, behind a lock: such blocks are few and what is done with them
+ * costs far more. A small filter answers for all others, at the price of one load a free.
+ */
+#ifndef FB_PRELOAD_RECORDER_BIG_H
+#define FB_PRELOAD_RECORDER_BIG_H
+
+#include "preload/recorder_log.h"
+
+#define FB_BIG_FILTER 4096U
+
+extern _Atomic uint8_t fb_big_filter[FB_BIG_FILTER];
+
+static inline size_t fb_big_place(const void *block)
+{
+    return (size_t)(((uint64_t)(uintptr_t)block * UINT64_C(0x9e3779b97f4a7c15)) >> 52);
+}
+
+/* Whether the block may be in the table. */
+static inline bool fb_big_possible(const void *block)
+{
+    return atomic_load_explicit(&fb_big_filter[fb_big_place(block)], memory_order_relaxed) != 0;
+}
+
+void fb_big_add(const void *block, size_t size);
+/* Forgets the block. Its resident share + 1 (FB_SPOOL_SHARES + 1 at the most), 0 when it is not in
+ * the table. measure: false leaves the share out. */
+unsigned fb_big_take(const void *block, bool measure);
+/* Records the share of every block that is alive. */
+void fb_big_note_all(struct fb_log_thread *thread);
+/* In a child: what the parent had is none of its. */
+void fb_big_reset(void);
+
+#endif

@@ -1,0 +1,30 @@
+/* A readable workload made from a recording: an approximation in the language, to be changed and
+ * scaled, where the recording itself can only be replayed.
+ *
+ * The recording is cut into phases: at equal times, after equally many events (a burst may hold
+ * most of them), and at the moment of its largest live bytes. Objects become classes by range of
+ * size and by how they end: stays_…   never freed: lifetime run kept_…    freed in a later phase:
+ * lifetime manual, the later phase frees that share of them first; large ones are told apart by
+ * both phases, so that their bytes are where they were temp_… freed in the phase they were born in,
+ * or soon enough after it: a histogram of lifetimes in allocations of their thread Phases in which
+ * other threads than main make most objects run on a pool of as many threads. Several ways to cut
+ * are tried; the one whose live bytes, at the peak and at the phases'
+ * ends, come nearest the recording's is kept, the coarsest of those that are near enough.
+ */
+#ifndef FB_WORKLOAD_FIT_H
+#define FB_WORKLOAD_FIT_H
+
+#include "base/buf.h"
+#include "workload/workload.h"
+
+struct fb_fit_report {
+    uint64_t recorded_peak_bytes, peak_bytes; /* live */
+    size_t phases, classes;
+};
+
+/* recording: from fb_workload_load() of a .fbt file. name: of the new workload, made one that the
+ * language takes. Appends the YAML to out. */
+int fb_fit_make(const struct fb_workload *recording, const char *name, struct fb_buf *out,
+                struct fb_fit_report *report, struct fb_error *err) FB_MUST_USE;
+
+#endif

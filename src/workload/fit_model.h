@@ -1,0 +1,79 @@
+/* What fit.c, fit_survey.c and fit_write.c share: the recording as classes and phases. */
+#ifndef FB_WORKLOAD_FIT_MODEL_H
+#define FB_WORKLOAD_FIT_MODEL_H
+
+#include "workload/replica.h"
+
+#define FB_FIT_PHASES_MAX 64U
+#define FB_FIT_LIVES 24U     /* powers of 4 */
+#define FB_FIT_SIZES_MAX 24U /* distinct sizes that are written one by one */
+#define FB_FIT_PARTS 8U      /* of a range, where they are not */
+#define FB_FIT_CYCLE_MAX 40U /* objects whose sizes are written in their order */
+#define FB_FIT_BIG_BYTES UINT64_C(65536)
+#define FB_FIT_ITERATIONS 20U /* of a phase */
+
+enum fb_fit_fate { FB_FIT_STAYS = 0, FB_FIT_KEPT, FB_FIT_TEMP };
+
+struct fb_fit_options {
+    unsigned phases;  /* parts of equal time, and of equally many bytes that come and go; the peak
+                         cuts, too */
+    double soon_part; /* an object that crosses a cut and lives for less than this part of a phase's
+                         births is temporary all the same */
+};
+
+struct fb_fit_class {
+    enum fb_fit_fate fate;
+    unsigned range;      /* as fb_fit_range_bytes() */
+    bool handed;         /* freed by another thread */
+    uint32_t born, dies; /* phases, of large kept ones; else 0 */
+    uint64_t count, bytes;
+    struct fb_map sizes; /* size → count, while there are few */
+    bool many_sizes;
+    uint64_t parts[FB_FIT_PARTS];
+    uint64_t order[FB_FIT_CYCLE_MAX][2]; /* birth, size */
+    uint64_t lives[FB_FIT_LIVES];
+    uint64_t share_sum; /* sixteenths */
+    uint64_t aligned, align_log2, calloced;
+    uint64_t births[FB_FIT_PHASES_MAX];
+    uint64_t deaths[FB_FIT_PHASES_MAX]; /* of kept ones */
+};
+
+struct fb_fit_phase {
+    uint64_t first_event;
+    uint64_t begin_ns;
+    uint64_t births, births_elsewhere; /* on other threads than main */
+    uint64_t end_live_bytes;
+    uint32_t threads; /* that made objects, without main */
+};
+
+struct fb_fit_model {
+    struct fb_fit_class *classes;
+    size_t class_count, class_capacity;
+    struct fb_map class_of;
+    struct fb_fit_phase phases[FB_FIT_PHASES_MAX];
+    uint32_t phase_count;
+    uint64_t duration_ns;
+    uint64_t peak_bytes, peak_event;
+    uint32_t workers; /* threads of the pool */
+};
+
+/* The largest size of a range: factors of 4 up to 64 KiB, of 2 above. */
+uint64_t fb_fit_range_bytes(unsigned range);
+
+/* Whether objects of the range are told apart by their phases: those above FB_FIT_BIG_BYTES. */
+static inline bool fb_fit_is_big(unsigned range)
+{
+    return range > 5;
+}
+
+/* Reads the recording. The caller calls deinit whatever happened. */
+int fb_fit_survey(struct fb_replica *replica, const struct fb_fit_options *options,
+                  struct fb_fit_model *model, struct fb_error *err) FB_MUST_USE;
+void fb_fit_deinit(struct fb_fit_model *model);
+
+/* Whether the phase has neither objects nor time: then it is not written. */
+bool fb_fit_is_empty(const struct fb_fit_model *model, uint32_t phase);
+/* The model as YAML. */
+void fb_fit_write(const struct fb_fit_model *model, const char *name, struct fb_buf *out);
+
+#endif

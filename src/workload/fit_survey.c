@@ -1,0 +1,287 @@
+#include "workload/fit_model.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+
+/* An object that is alive, by handle. */
+struct alive {
+    struct fb_recording_event birth;
+    uint64_t size;       /* the largest it had */
+    uint64_t birth_tick; /* of its thread's births */
+    uint64_t events;     /* at its birth */
+    uint32_t phase;
+    bool there;
+};
+
+struct survey {
+    struct fb_replica *replica;
+    const struct fb_fit_options *options;
+    struct fb_fit_model *model;
+    struct alive *alive;
+    uint64_t *ticks;       /* by thread: its births */
+    uint32_t *thread_seen; /* by thread: the phase it was last counted in, + 1 */
+    uint32_t phase;
+    uint64_t number; /* of the event */
+};
+
+uint64_t fb_fit_range_bytes(unsigned range)
+{
+    return range <= 5 ? UINT64_C(64) << 2 * range : FB_FIT_BIG_BYTES << (range - 5);
+}
+
+static unsigned range_of(uint64_t size)
+{
+    unsigned range = 0;
+    while (range < 35 && size > fb_fit_range_bytes(range))
+        range++;
+    return range;
+}
+
+/* A cut right before the event. */
+static struct fb_fit_phase cut_before(uint64_t number, const struct fb_recording_event *event)
+{
+    return (struct fb_fit_phase){.first_event = number, .begin_ns = event->time_ns};
+}
+
+static uint64_t change_of(const struct fb_recording_event *event)
+{
+    if (event->kind == FB_RECORDING_EXIT || event->kind == FB_RECORDING_SHARE)
+        return 0;
+    return event->kind == FB_RECORDING_FREE ? -event->old_size : event->size - event->old_size;
+}
+
+static uint64_t magnitude(uint64_t change)
+{
+    return (int64_t)change < 0 ? -change : change;
+}
+
+/* Bytes that came and went, over all events. */
+static int find_volume(struct survey *survey, uint64_t *volume, struct fb_error *err)
+{
+    struct fb_recording_event event;
+    int more = 0;
+    fb_recording_rewind(survey->replica->recording);
+    while ((more = fb_recording_next(survey->replica->recording, &event, err)) > 0)
+        *volume += magnitude(change_of(&event));
+    return more;
+}
+
+/* Where time and bytes are cut, and where the peak is. */
+static int find_cuts(struct survey *survey, uint64_t volume, struct fb_error *err)
+{
+    struct fb_fit_model *model = survey->model;
+    struct fb_recording_event event;
+    unsigned wanted = survey->options->phases, next = 1, next_part = 1;
+    uint64_t live = 0, moved = 0, duration_ns = survey->replica->duration_ns + 1;
+    int more = 0;
+    fb_recording_rewind(survey->replica->recording);
+    for (uint64_t number = 0;
+         (more = fb_recording_next(survey->replica->recording, &event, err)) > 0; number++) {
+        while (next < wanted && event.time_ns >= duration_ns / wanted * next)
+            model->phases[next++] = cut_before(number, &event);
+        while (next_part < wanted && moved >= volume / wanted * next_part)
+            model->phases[wanted + next_part++] = cut_before(number, &event);
+        live += change_of(&event);
+        moved += magnitude(change_of(&event));
+        if (live > model->peak_bytes) {
+            model->peak_bytes = live;
+            model->peak_event = number;
+            model->phases[wanted] = cut_before(number + 1, &event);
+        }
+    }
+    model->phase_count = 2 * wanted;
+    model->duration_ns = survey->replica->duration_ns;
+    return more;
+}
+
+static int by_event(const void *left, const void *right)
+{
+    const struct fb_fit_phase *a = left, *b = right;
+    return (a->first_event > b->first_event) - (a->first_event < b->first_event);
+}
+
+static struct fb_fit_class *class_for(struct fb_fit_model *model, const struct fb_fit_class *like)
+{
+    uint64_t index = 0;
+    uint64_t key = (uint64_t)like->fate | (uint64_t)like->range << 8 |
+                   (uint64_t)like->handed << 16 | (uint64_t)like->born << 24 |
+                   (uint64_t)like->dies << 40;
+    if (fb_map_get(&model->class_of, key, &index))
+        return &model->classes[index];
+    if (model->class_count == model->class_capacity) {
+        model->class_capacity = model->class_capacity * 2 + 32;
+        model->classes = fb_realloc(model->classes, model->class_capacity, sizeof *model->classes);
+    }
+    model->classes[model->class_count] = *like;
+    fb_map_put(&model->class_of, key, model->class_count);
+    return &model->classes[model->class_count++];
+}
+
+static void add_size(struct fb_fit_class *class, uint64_t size, uint64_t birth)
+{
+    uint64_t count = 0;
+    uint64_t least = class->range > 0 ? fb_fit_range_bytes(class->range - 1) : 0;
+    uint64_t width = (fb_fit_range_bytes(class->range) - least) / FB_FIT_PARTS;
+    uint64_t part = (size - least - 1) / width;
+    class->parts[part < FB_FIT_PARTS ? part : FB_FIT_PARTS - 1]++;
+    if (class->count < FB_FIT_CYCLE_MAX) {
+        class->order[class->count][0] = birth;
+        class->order[class->count][1] = size;
+    }
+    if (class->many_sizes)
+        return;
+    (void)fb_map_get(&class->sizes, size, &count);
+    fb_map_put(&class->sizes, size, count + 1);
+    class->many_sizes = class->sizes.count > FB_FIT_SIZES_MAX;
+}
+
+static unsigned life_bucket(uint64_t births)
+{
+    unsigned bucket = 0;
+    while (bucket + 1 < FB_FIT_LIVES && births >= UINT64_C(1) << 2 * (bucket + 1))
+        bucket++;
+    return bucket;
+}
+
+static void add_object(struct survey *survey, const struct alive *object,
+                       const struct fb_fit_class *like, uint64_t life)
+{
+    struct fb_fit_class *class = class_for(survey->model, like);
+    add_size(class, object->size, object->birth.object);
+    class->count++;
+    class->bytes += object->size;
+    class->lives[life_bucket(life)]++;
+    class->births[object->phase]++;
+    if (like->fate == FB_FIT_KEPT)
+        class->deaths[survey->phase]++;
+    class->share_sum += survey->replica->objects[object->birth.object] & FB_REPLICA_SHARE_MASK;
+    class->calloced += object->birth.kind == FB_RECORDING_CALLOC;
+    if (object->birth.kind == FB_RECORDING_ALIGNED && object->birth.align_log2 > 4) {
+        class->aligned++;
+        class->align_log2 = object->birth.align_log2;
+    }
+}
+
+static bool dies_soon(const struct survey *survey, const struct alive *object)
+{
+    if (object->phase == survey->phase)
+        return true;
+    double events = (double)survey->replica->event_count / survey->model->phase_count;
+    return (double)(survey->number - object->events) < events * survey->options->soon_part;
+}
+
+static void note_death(struct survey *survey, const struct fb_recording_event *event)
+{
+    struct alive *object = &survey->alive[event->handle];
+    struct fb_fit_class like = {.fate = dies_soon(survey, object) ? FB_FIT_TEMP : FB_FIT_KEPT,
+                                .range = range_of(object->size),
+                                .handed = event->thread != object->birth.thread};
+    if (like.fate == FB_FIT_KEPT && fb_fit_is_big(like.range)) {
+        like.born = object->phase;
+        like.dies = survey->phase;
+    }
+    uint64_t life = survey->ticks[object->birth.thread] - object->birth_tick + 1;
+    add_object(survey, object, &like, life);
+    object->there = false;
+}
+
+static void note_birth(struct survey *survey, const struct fb_recording_event *event)
+{
+    struct fb_fit_phase *phase = &survey->model->phases[survey->phase];
+    survey->alive[event->handle] = (struct alive){
+        .birth = *event,
+        .size = event->size > 0 ? event->size : 1,
+        .birth_tick = ++survey->ticks[event->thread],
+        .events = survey->number,
+        .phase = survey->phase,
+        .there = true,
+    };
+    phase->births++;
+    if (event->thread == 0)
+        return;
+    phase->births_elsewhere++;
+    phase->threads += survey->thread_seen[event->thread] != survey->phase + 1;
+    survey->thread_seen[event->thread] = survey->phase + 1;
+}
+
+static int read_objects(struct survey *survey, struct fb_error *err)
+{
+    struct fb_fit_model *model = survey->model;
+    struct fb_recording_event event;
+    uint64_t live = 0;
+    int more = 0;
+    fb_recording_rewind(survey->replica->recording);
+    for (; (more = fb_recording_next(survey->replica->recording, &event, err)) > 0;
+         survey->number++) {
+        while (survey->phase + 1 < model->phase_count &&
+               survey->number >= model->phases[survey->phase + 1].first_event)
+            model->phases[++survey->phase].end_live_bytes = live;
+        live += change_of(&event);
+        model->phases[survey->phase].end_live_bytes = live;
+        if (event.kind < FB_RECORDING_REALLOC)
+            note_birth(survey, &event);
+        else if (event.kind == FB_RECORDING_FREE)
+            note_death(survey, &event);
+        else if (event.kind == FB_RECORDING_REALLOC &&
+                 event.size > survey->alive[event.handle].size)
+            survey->alive[event.handle].size = event.size;
+    }
+    return more;
+}
+
+static void note_survivors(struct survey *survey)
+{
+    for (uint32_t i = 0; i < survey->replica->handle_count; i++) {
+        const struct alive *object = &survey->alive[i];
+        if (!object->there)
+            continue;
+        const struct fb_fit_class like = {.fate = FB_FIT_STAYS, .range = range_of(object->size)};
+        add_object(survey, object, &like, 1);
+    }
+}
+
+static void count_workers(struct fb_fit_model *model)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < model->phase_count; i++)
+        if (model->phases[i].births_elsewhere * 2 > model->phases[i].births &&
+            model->phases[i].threads > most)
+            most = model->phases[i].threads;
+    model->workers = most < 256 ? most : 256;
+}
+
+int fb_fit_survey(struct fb_replica *replica, const struct fb_fit_options *options,
+                  struct fb_fit_model *model, struct fb_error *err)
+{
+    struct survey survey = {.replica = replica, .options = options, .model = model};
+    *model = (struct fb_fit_model){0};
+    survey.alive = fb_alloc(replica->handle_count, sizeof *survey.alive);
+    survey.ticks = fb_alloc(replica->thread_count, sizeof *survey.ticks);
+    survey.thread_seen = fb_alloc(replica->thread_count, sizeof *survey.thread_seen);
+    uint64_t volume = 0;
+    int status = find_volume(&survey, &volume, err);
+    if (status == 0)
+        status = find_cuts(&survey, volume, err);
+    if (status == 0) {
+        qsort(model->phases, model->phase_count, sizeof *model->phases, by_event);
+        status = read_objects(&survey, err);
+    }
+    if (status == 0) {
+        note_survivors(&survey);
+        count_workers(model);
+    }
+    free(survey.thread_seen);
+    free(survey.ticks);
+    free(survey.alive);
+    return status;
+}
+
+void fb_fit_deinit(struct fb_fit_model *model)
+{
+    for (size_t i = 0; i < model->class_count; i++)
+        fb_map_deinit(&model->classes[i].sizes);
+    free(model->classes);
+    fb_map_deinit(&model->class_of);
+    *model = (struct fb_fit_model){0};
+}

@@ -1,0 +1,257 @@
+#include "workload/fit_model.h"
+
+#include "base/alloc.h"
+#include "base/units.h"
+
+#include <stdlib.h>
+
+static const char *const fates[] = {
+    [FB_FIT_STAYS] = "stays", [FB_FIT_KEPT] = "kept", [FB_FIT_TEMP] = "temp"};
+
+/* "kept_to_64k", "temp_to_1m_handed", "kept_to_2m_p1_p3". */
+static void add_name(const struct fb_fit_class *class, struct fb_buf *out)
+{
+    static const char units[] = {'b', 'k', 'm', 'g', 't'};
+    uint64_t bytes = fb_fit_range_bytes(class->range);
+    unsigned unit = 0;
+    for (; bytes >= 1024 && unit + 1 < sizeof units; bytes /= 1024)
+        unit++;
+    fb_buf_addf(out, "%s_to_%llu%c", fates[class->fate], (unsigned long long)bytes, units[unit]);
+    if (class->fate == FB_FIT_KEPT && fb_fit_is_big(class->range))
+        fb_buf_addf(out, "_p%u_p%u", class->born + 1, class->dies + 1);
+    if (class->handed)
+        fb_buf_adds(out, "_handed");
+}
+
+static int by_first(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return (a[0] > b[0]) - (a[0] < b[0]);
+}
+
+static void add_choice(const struct fb_fit_class *class, struct fb_buf *out)
+{
+    uint64_t pairs[FB_FIT_SIZES_MAX + 1][2];
+    size_t count = 0;
+    for (size_t i = 0; i < class->sizes.capacity; i++)
+        if (class->sizes.entries[i].key != UINT64_MAX) {
+            pairs[count][0] = class->sizes.entries[i].key;
+            pairs[count++][1] = class->sizes.entries[i].value;
+        }
+    qsort(pairs, count, sizeof pairs[0], by_first);
+    if (count == 1) {
+        fb_buf_addf(out, "%llu", (unsigned long long)pairs[0][0]);
+        return;
+    }
+    fb_buf_adds(out, "{choice: [");
+    for (size_t i = 0; i < count; i++)
+        fb_buf_addf(out, "%s[%llu, %llu]", i > 0 ? ", " : "", (unsigned long long)pairs[i][0],
+                    (unsigned long long)pairs[i][1]);
+    fb_buf_adds(out, "]}");
+}
+
+/* Few objects: each its own size, in the order they were born. */
+static void add_cycle(const struct fb_fit_class *class, struct fb_buf *out)
+{
+    uint64_t order[FB_FIT_CYCLE_MAX][2];
+    for (size_t i = 0; i < class->count; i++) {
+        order[i][0] = class->order[i][0];
+        order[i][1] = class->order[i][1];
+    }
+    qsort(order, class->count, sizeof order[0], by_first);
+    fb_buf_adds(out, "{cycle: [");
+    for (size_t i = 0; i < class->count; i++)
+        fb_buf_addf(out, "%s%llu", i > 0 ? ", " : "", (unsigned long long)order[i][1]);
+    fb_buf_adds(out, "]}");
+}
+
+static void add_histogram(const uint64_t *edges, const uint64_t *counts, size_t parts,
+                          struct fb_buf *out)
+{
+    size_t first = 0, last = parts;
+    while (first + 1 < parts && counts[first] == 0)
+        first++;
+    while (last > first + 1 && counts[last - 1] == 0)
+        last--;
+    fb_buf_adds(out, "{histogram: {edges: [");
+    for (size_t i = first; i <= last; i++)
+        fb_buf_addf(out, "%s%llu", i > first ? ", " : "", (unsigned long long)edges[i]);
+    fb_buf_adds(out, "], counts: [");
+    for (size_t i = first; i < last; i++)
+        fb_buf_addf(out, "%s%llu", i > first ? ", " : "", (unsigned long long)counts[i]);
+    fb_buf_adds(out, "]}}");
+}
+
+static void add_sizes(const struct fb_fit_class *class, struct fb_buf *out)
+{
+    uint64_t edges[FB_FIT_PARTS + 1];
+    uint64_t least = class->range > 0 ? fb_fit_range_bytes(class->range - 1) : 0;
+    uint64_t width = (fb_fit_range_bytes(class->range) - least) / FB_FIT_PARTS;
+    fb_buf_adds(out, "size: ");
+    bool one = class->sizes.count == 1;
+    if (!one && class->count <= FB_FIT_CYCLE_MAX) {
+        add_cycle(class, out);
+    } else if (one || !class->many_sizes) {
+        add_choice(class, out);
+    } else {
+        for (size_t i = 0; i <= FB_FIT_PARTS; i++)
+            edges[i] = least + width * i + (i == 0);
+        add_histogram(edges, class->parts, FB_FIT_PARTS, out);
+    }
+}
+
+static void add_life(const struct fb_fit_class *class, struct fb_buf *out)
+{
+    uint64_t edges[FB_FIT_LIVES + 1];
+    if (class->fate != FB_FIT_TEMP) {
+        fb_buf_adds(out, class->fate == FB_FIT_STAYS ? ", lifetime: run" : ", lifetime: manual");
+        return;
+    }
+    for (size_t i = 0; i <= FB_FIT_LIVES; i++)
+        edges[i] = UINT64_C(1) << 2 * i;
+    fb_buf_adds(out, ",\n    lifetime: {ops: ");
+    add_histogram(edges, class->lives, FB_FIT_LIVES, out);
+    fb_buf_adds(out, "}");
+}
+
+static void add_class(const struct fb_fit_class *class, struct fb_buf *out)
+{
+    fb_buf_adds(out, "  ");
+    add_name(class, out);
+    fb_buf_adds(out, ": {");
+    add_sizes(class, out);
+    add_life(class, out);
+    if (class->aligned * 2 > class->count)
+        fb_buf_addf(
+            out, ", align: %llu",
+            (unsigned long long)(UINT64_C(1) << (class->align_log2 < 21 ? class->align_log2 : 21)));
+    else if (class->calloced * 2 > class->count)
+        fb_buf_adds(out, ", call: calloc");
+    uint64_t touched = class->share_sum * 100 / (class->count * FB_RECORDING_SHARES);
+    if (touched == 0)
+        fb_buf_adds(out, ", touch: none");
+    else if (touched < 100)
+        fb_buf_addf(out, ", touch: %llu%%", (unsigned long long)touched);
+    if (class->handed && class->fate == FB_FIT_TEMP)
+        fb_buf_adds(out, ", freed_by: other");
+    fb_buf_adds(out, "}\n");
+}
+
+/* `total` dealt to the iterations as evenly as whole numbers can be. */
+static void add_count(uint64_t total, unsigned iterations, struct fb_buf *out)
+{
+    if (total % iterations == 0) {
+        fb_buf_addf(out, "%llu", (unsigned long long)(total / iterations));
+        return;
+    }
+    fb_buf_adds(out, "{cycle: [");
+    for (unsigned i = 0; i < iterations; i++)
+        fb_buf_addf(out, "%s%llu", i > 0 ? ", " : "",
+                    (unsigned long long)(total * (i + 1) / iterations - total * i / iterations));
+    fb_buf_adds(out, "]}");
+}
+
+static void add_allocations(const struct fb_fit_model *model, uint32_t phase, unsigned iterations,
+                            struct fb_buf *out)
+{
+    const char *between = "\n    allocate:\n      {";
+    for (size_t i = 0; i < model->class_count; i++) {
+        const struct fb_fit_class *class = &model->classes[i];
+        if (class->births[phase] == 0)
+            continue;
+        fb_buf_adds(out, between);
+        add_name(class, out);
+        fb_buf_adds(out, ": ");
+        add_count(class->births[phase], iterations, out);
+        between = ",\n       ";
+    }
+    if (between[0] == ',')
+        fb_buf_adds(out, "}");
+}
+
+/* Of a class's objects that are alive when the phase begins, those that it frees. */
+static void add_frees(const struct fb_fit_model *model, uint32_t phase, struct fb_buf *out)
+{
+    const char *between = "\n    free:\n      {";
+    for (size_t i = 0; i < model->class_count; i++) {
+        const struct fb_fit_class *class = &model->classes[i];
+        uint64_t born = 0, dead = 0;
+        for (uint32_t p = 0; p < phase; p++) {
+            born += class->births[p];
+            dead += class->deaths[p];
+        }
+        if (class->fate != FB_FIT_KEPT || class->deaths[phase] == 0 || born <= dead)
+            continue;
+        double share = 100.0 * (double)class->deaths[phase] / (double)(born - dead);
+        fb_buf_adds(out, between);
+        add_name(class, out);
+        if (share < 99.9999)
+            fb_buf_addf(out, ": %.4f%%", share);
+        else
+            fb_buf_adds(out, ": all");
+        between = ",\n       ";
+    }
+    if (between[0] == ',')
+        fb_buf_adds(out, "}");
+}
+
+static void add_phase(const struct fb_fit_model *model, uint32_t index, struct fb_buf *out)
+{
+    const struct fb_fit_phase *phase = &model->phases[index];
+    bool last = index + 1 == model->phase_count;
+    uint64_t end_ns = last ? model->duration_ns : model->phases[index + 1].begin_ns;
+    uint64_t length_ns = end_ns > phase->begin_ns ? end_ns - phase->begin_ns : 0;
+    unsigned iterations = phase->births >= FB_FIT_ITERATIONS ? FB_FIT_ITERATIONS : 1;
+    fb_buf_addf(out, "  - name: p%u", index + 1);
+    if (phase->births_elsewhere * 2 > phase->births)
+        fb_buf_adds(out, "\n    pool: workers");
+    if (iterations > 1) {
+        fb_buf_addf(out, "\n    iterations: %u", iterations);
+        if (length_ns / iterations > 0)
+            fb_buf_addf(out, "\n    every: %lluns", (unsigned long long)(length_ns / iterations));
+    }
+    if (length_ns > 0)
+        fb_buf_addf(out, "\n    for: %lluns", (unsigned long long)length_ns);
+    add_frees(model, index, out);
+    add_allocations(model, index, iterations, out);
+    fb_buf_adds(out, "\n");
+}
+
+static bool uses_pool(const struct fb_fit_model *model)
+{
+    for (uint32_t i = 0; i < model->phase_count; i++)
+        if (model->phases[i].births_elsewhere * 2 > model->phases[i].births)
+            return true;
+    return false;
+}
+
+bool fb_fit_is_empty(const struct fb_fit_model *model, uint32_t index)
+{
+    const struct fb_fit_phase *phase = &model->phases[index];
+    bool last = index + 1 == model->phase_count;
+    uint64_t end_ns = last ? model->duration_ns : model->phases[index + 1].begin_ns;
+    bool frees = false;
+    for (size_t i = 0; i < model->class_count; i++)
+        frees = frees || model->classes[i].deaths[index] > 0;
+    return phase->births == 0 && !frees && end_ns <= phase->begin_ns;
+}
+
+void fb_fit_write(const struct fb_fit_model *model, const char *name, struct fb_buf *out)
+{
+    fb_buf_addf(out,
+                "# Made by `fragbench record --workload` from a recording; phase p1, p2, … are "
+                "its parts in time.\n"
+                "fragbench: 1\nname: %s\n"
+                "description: Fitted to a recording; kept_ objects outlive their phase, temp_ "
+                "ones do not.\n",
+                name);
+    if (uses_pool(model))
+        fb_buf_addf(out, "pools: {workers: %u}\n", model->workers);
+    fb_buf_adds(out, "\nobjects:\n");
+    for (size_t i = 0; i < model->class_count; i++)
+        add_class(&model->classes[i], out);
+    fb_buf_adds(out, "\nphases:\n");
+    for (uint32_t i = 0; i < model->phase_count; i++)
+        if (!fb_fit_is_empty(model, i))
+            add_phase(model, i, out);
+}

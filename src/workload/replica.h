@@ -1,0 +1,71 @@
+/* A recording in the place of a workload: what `run` and `check` make of a .fbt file.
+ *
+ * Loading reads the whole recording once: it counts, and notes of each object what is known only
+ * at its death, which its class needs at its birth. Then fb_replica_run() plays it into a
+ * ledger, as the generator plays a workload; the compiler does that pass by pass.
+ *
+ * What becomes of it:
+ *   threads   one stream each, started at the thread's first event and joined after its last. Those
+ *             that lived at the recording's end live through the tail.
+ *   order     the recording's. Events of different threads may change places within a window of
+ *             FB_REPLICA_WINDOW events, so that turns are worth their cost; never where one is
+ * about an object that another thread touched in that window, never around a block of
+ *             FB_REPLICA_BIG_BYTES or more (the peaks are theirs), and never across a millisecond.
+ *   time      a pace wherever the recording is ahead of the cost model by a millisecond.
+ *   classes   by call, alignment, range of size, share touched, and whether another thread frees
+ * it. realloc   of an object that another thread has or will have: free and allocate, since in free
+ * order nothing else keeps the two threads apart. phases    one, "recorded", in up to 100
+ * iterations of equal time, from which drift is measured.
+ */
+#ifndef FB_WORKLOAD_REPLICA_H
+#define FB_WORKLOAD_REPLICA_H
+
+#include "base/map.h"
+#include "trace/recording.h"
+#include "workload/ledger.h"
+#include "workload/workload.h"
+
+#define FB_REPLICA_WINDOW 400U
+#define FB_REPLICA_BIG_BYTES (UINT64_C(256) << 10)
+#define FB_REPLICA_PACE_NS UINT64_C(1000000)
+#define FB_REPLICA_THREADS_MAX 65535U /* streams of a trace */
+
+/* What is noted of an object by its number. */
+#define FB_REPLICA_SHARE_MASK 0x1fU /* sixteenths touched */
+#define FB_REPLICA_SHARED 0x20U     /* another thread frees or reallocates it */
+
+struct fb_replica_thread {
+    uint64_t last_event; /* number of its last */
+    bool seen;
+    bool exited;
+};
+
+struct fb_replica {
+    struct fb_recording *recording;
+    uint8_t *objects; /* by number: FB_REPLICA_* */
+    uint64_t object_count, object_capacity;
+    struct fb_replica_thread *threads; /* by number */
+    uint32_t thread_count;
+    uint32_t handle_count; /* most objects alive */
+    uint64_t event_count;
+    uint64_t duration_ns;
+    uint64_t iterations;
+    uint64_t split_reallocs; /* those done as free and allocate */
+    struct fb_trace_class *classes;
+    size_t class_count, class_capacity;
+    struct fb_map class_of; /* key of what tells classes apart → index */
+};
+
+/* Loads path as a workload. On failure (-1) the fault is in diagnostics. */
+int fb_replica_load(const char *path, size_t override_count, struct fb_workload **out,
+                    struct fb_diagnostics *diagnostics) FB_MUST_USE;
+void fb_replica_free(struct fb_replica *replica);
+
+/* The index of a born object's class; it is in the table after loading. */
+uint16_t fb_replica_class(struct fb_replica *replica, const struct fb_recording_event *birth);
+
+/* Plays all of it, tail included. */
+int fb_replica_run(const struct fb_workload *workload, struct fb_ledger *ledger,
+                   struct fb_error *err) FB_MUST_USE;
+
+#endif

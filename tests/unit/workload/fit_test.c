@@ -1,0 +1,214 @@
+/* Fitted workloads: the language takes them, and their peak is near the recording's. */
+#include "workload/fit.h"
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "trace/recording.h"
+#include "workload/compile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { KEPT_MAX = 4000 };
+
+static struct fb_workload *load(struct fb_recording_writer *writer, int fd)
+{
+    const struct fb_recording_totals totals = {0};
+    struct fb_diagnostics diagnostics;
+    struct fb_workload *workload = NULL;
+    struct fb_error err = {0};
+    char *path = fb_format("/proc/self/fd/%d", fd);
+    assert_int_equal(fb_recording_writer_close(writer, &totals, &err), 0);
+    fb_diagnostics_init(&diagnostics);
+    if (fb_workload_load(path, NULL, 0, &workload, &diagnostics) != 0)
+        fail_msg("%s", diagnostics.items[0].text);
+    fb_diagnostics_deinit(&diagnostics);
+    free(path);
+    assert_int_equal(close(fd), 0);
+    return workload;
+}
+
+static struct fb_recording_writer *begin(int *fd)
+{
+    struct fb_recording_writer *writer = NULL;
+    struct fb_error err = {0};
+    *fd = memfd_create("recording", MFD_CLOEXEC);
+    assert_int_equal(fb_recording_writer_open(&writer, *fd, &err), 0);
+    return writer;
+}
+
+/* The text, and the peak of what it compiles to. */
+static char *fit(struct fb_workload *recording, const char *name, struct fb_fit_report *report)
+{
+    struct fb_buf text;
+    struct fb_error err = {0};
+    struct fb_diagnostics diagnostics;
+    struct fb_workload *fitted = NULL;
+    fb_buf_init(&text, (size_t)1 << 21);
+    if (fb_fit_make(recording, name, &text, report, &err) != 0)
+        fail_msg("%s", err.text);
+    fb_diagnostics_init(&diagnostics);
+    assert_int_equal(
+        fb_workload_parse("fitted.yaml", text.text, text.length, NULL, 0, &fitted, &diagnostics),
+        0);
+    fb_diagnostics_deinit(&diagnostics);
+    struct fb_totals totals;
+    const struct fb_compile_options options = {.seed = fitted->seed, .scale = 1};
+    assert_int_equal(fb_compile_totals(fitted, &options, &totals, &err), 0);
+    assert_int_equal(totals.header.peak_live_bytes, report->peak_bytes);
+    fb_totals_deinit(&totals);
+    fb_workload_free(fitted);
+    char *copy = fb_strdup(text.text);
+    fb_buf_deinit(&text);
+    fb_workload_free(recording);
+    return copy;
+}
+
+static void assert_near(const struct fb_fit_report *report)
+{
+    assert_in_range(report->peak_bytes, report->recorded_peak_bytes * 9 / 10,
+                    report->recorded_peak_bytes * 11 / 10);
+}
+
+/* Weights that stay, requests with buffers, and a cache that grows and is dropped, on `threads`. */
+static struct fb_workload *service(uint32_t threads)
+{
+    static uint64_t kept[KEPT_MAX];
+    struct fb_rng rng;
+    int fd = -1;
+    struct fb_recording_writer *writer = begin(&fd);
+    fb_rng_seed_named(&rng, threads, "service");
+    for (int i = 0; i < 20; i++)
+        (void)fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 500000 + (uint64_t)i, 0);
+    size_t count = 0;
+    for (uint64_t request = 0; request < 3000; request++) {
+        fb_recording_writer_at(writer, (uint32_t)(request % threads) + (threads > 1),
+                               request * 1000000);
+        uint64_t buffer = fb_recording_writer_birth(writer, FB_RECORDING_MALLOC,
+                                                    10000 + fb_rng_below(&rng, 100000), 0);
+        for (int i = 0; i < 5; i++) {
+            uint64_t small = fb_recording_writer_birth(writer, FB_RECORDING_CALLOC,
+                                                       16 + fb_rng_below(&rng, 200), 0);
+            fb_recording_writer_free(writer, small);
+        }
+        kept[count++] = fb_recording_writer_birth(writer, FB_RECORDING_MALLOC,
+                                                  1000 + fb_rng_below(&rng, 9000), 0);
+        fb_recording_writer_free(writer, buffer);
+        while (request == 2000 && count > 0)
+            fb_recording_writer_free(writer, kept[--count]);
+    }
+    return load(writer, fd);
+}
+
+static void a_service_on_one_thread_is_met(void **state)
+{
+    (void)state;
+    struct fb_fit_report report;
+    char *text = fit(service(1), "my service", &report);
+    assert_near(&report);
+    assert_non_null(strstr(text, "name: my_service\n"));
+    assert_non_null(strstr(text, "lifetime: run"));
+    assert_non_null(strstr(text, "lifetime: manual"));
+    assert_non_null(strstr(text, "call: calloc"));
+    assert_null(strstr(text, "pools:"));
+    free(text);
+}
+
+static void other_threads_become_a_pool(void **state)
+{
+    (void)state;
+    struct fb_fit_report report;
+    char *text = fit(service(4), "pooled", &report);
+    assert_near(&report);
+    assert_non_null(strstr(text, "pools: {workers: 4}"));
+    assert_non_null(strstr(text, "pool: workers"));
+    free(text);
+}
+
+static void large_blocks_are_where_they_were(void **state)
+{
+    (void)state;
+    int fd = -1;
+    struct fb_recording_writer *writer = begin(&fd);
+    struct fb_fit_report report;
+    uint64_t first[10];
+    for (uint64_t i = 0; i < 10; i++)
+        first[i] = fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, (i + 1) << 20, 0);
+    fb_recording_writer_at(writer, 0, 1000000000);
+    for (uint64_t i = 0; i < 10; i++)
+        fb_recording_writer_free(writer, first[i]);
+    fb_recording_writer_at(writer, 0, 2000000000);
+    (void)fb_recording_writer_birth(writer, FB_RECORDING_ALIGNED, 50 << 20, 12);
+    char *text = fit(load(writer, fd), "large", &report);
+    assert_int_equal(report.recorded_peak_bytes, 55 << 20);
+    assert_near(&report);
+    assert_non_null(strstr(text, "align: 4096"));
+    free(text);
+}
+
+/* The largest size that is not large, kept over different phases: one class, not two of a name. */
+static void sizes_at_the_edge_of_a_range_make_one_class(void **state)
+{
+    (void)state;
+    int fd = -1;
+    struct fb_recording_writer *writer = begin(&fd);
+    struct fb_fit_report report;
+    uint64_t kept[3];
+    for (uint64_t i = 0; i < 3; i++) {
+        fb_recording_writer_at(writer, 0, i * 1000000000);
+        kept[i] = fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 65536, 0);
+    }
+    for (uint64_t i = 0; i < 3; i++) {
+        fb_recording_writer_at(writer, 0, (i + 3) * 1000000000);
+        fb_recording_writer_free(writer, kept[i]);
+    }
+    char *text = fit(load(writer, fd), "edge", &report);
+    assert_int_equal(report.peak_bytes, 3 * 65536);
+    free(text);
+}
+
+static void a_single_call_is_a_workload(void **state)
+{
+    (void)state;
+    int fd = -1;
+    struct fb_recording_writer *writer = begin(&fd);
+    struct fb_fit_report report;
+    (void)fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 0, 0);
+    char *text = fit(load(writer, fd), "", &report);
+    assert_int_equal(report.peak_bytes, 1);
+    free(text);
+}
+
+static void an_idle_hour_stays_one(void **state)
+{
+    (void)state;
+    int fd = -1;
+    struct fb_recording_writer *writer = begin(&fd);
+    struct fb_fit_report report;
+    uint64_t object = fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 1000, 0);
+    fb_recording_writer_at(writer, 0, UINT64_C(3600000000000));
+    fb_recording_writer_free(writer, object);
+    char *text = fit(load(writer, fd), "idle", &report);
+    assert_int_equal(report.peak_bytes, 1000);
+    assert_non_null(strstr(text, "for: 3600000000000ns"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_service_on_one_thread_is_met),
+        cmocka_unit_test(other_threads_become_a_pool),
+        cmocka_unit_test(large_blocks_are_where_they_were),
+        cmocka_unit_test(sizes_at_the_edge_of_a_range_make_one_class),
+        cmocka_unit_test(a_single_call_is_a_workload),
+        cmocka_unit_test(an_idle_hour_stays_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
