@@ -29,8 +29,8 @@ int fb_store_read_result(const char *path, struct fb_result *out, struct fb_erro
 int fb_store_read_series(const char *dir, const struct fb_repetition *repetition,
                          struct fb_series *out, struct fb_error *err) FB_MUST_USE;
 
-/* For joining results: whether every series and page map that the result names is there and inside its folder;
- * and copying them all into another folder made by fb_store_create(). */
+/* For joining results: whether every series and page map that the result names is there and inside
+ * its folder; and copying them all into another folder made by fb_store_create(). */
 int fb_store_check_series(const char *dir, const struct fb_result *result,
                           struct fb_error *err) FB_MUST_USE;
 int fb_store_copy_series(const char *from, const struct fb_result *result, const char *to,

@@ -184,6 +184,9 @@ static int survey_events(struct survey *survey, struct fb_map *alive, struct fb_
     struct fb_recording_event event;
     int more = 0;
     while ((more = fb_recording_next(replica->recording, &event, err)) > 0) {
+        /* Before a table is made as long as a hostile number says. */
+        if (event.thread >= 16 * FB_REPLICA_THREADS_MAX)
+            return fb_recording_fail(replica->recording, err, "an impossible thread number");
         note_thread(replica, &event);
         if (event.kind < FB_RECORDING_REALLOC) {
             note_birth(survey, &event);
@@ -196,8 +199,6 @@ static int survey_events(struct survey *survey, struct fb_map *alive, struct fb_
             (void)fb_map_take(alive, event.object, &handle);
         replica->duration_ns = event.time_ns;
         replica->event_count++;
-        if (replica->thread_count > 16 * FB_REPLICA_THREADS_MAX)
-            return fb_recording_fail(replica->recording, err, "an impossible thread number");
     }
     if (more < 0)
         return -1;

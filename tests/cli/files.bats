@@ -94,7 +94,7 @@ teardown() {
     jq -e '.cells[0].repetitions | length > 5' small/out/result.json
     jq -e 'all(.cells[0].repetitions[]; .status == "ok")' small/out/result.json
     assert_equal "$(find small -name '.*' -type f)" ""
-    assert_equal "$(find small/out -type f ! -name result.json ! -name '*.csv')" ""
+    assert_equal "$(find small/out -type f ! -name result.json ! -name '*.csv' ! -name '*.yaml')" ""
 }
 
 @test "a trace that does not fit on the disk is refused with the numbers: exit 2" {

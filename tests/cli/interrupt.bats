@@ -31,7 +31,7 @@ assert_clean() {
     ! kill -0 "$worker_pid" 2>/dev/null || fail "worker $worker_pid is left"
     jq -e '.interrupted == true and .finished != null' out/result.json
     assert_equal "$(jq -r '.cells[0].status' out/result.json)" interrupted
-    assert_equal "$(find out -type f ! -name result.json ! -path 'out/series/*.csv')" ""
+    assert_equal "$(find out -type f ! -name result.json ! -path 'out/series/*.csv' ! -path 'out/workloads/*.yaml')" ""
     assert_equal "$(find . -name '.*' -type f)" ""
 }
 

@@ -14,7 +14,7 @@ shard() { # I/N
 cells() { # RESULT.json
     jq -S '[.cells[] | del(.part, .timing) | .summary |= with_entries(select(
             .key | test("^(minor_faults|user_s|system_s)$") | not))
-        | .repetitions |= map(del(.wall_s) | .metrics |= del(.minor_faults, .user_s, .system_s))]' "$1"
+        | .repetitions |= map(del(.wall_s, .checkpoints[].snapshot_ns) | .metrics |= del(.minor_faults, .user_s, .system_s))]' "$1"
 }
 
 merge() {
