@@ -339,17 +339,31 @@ static int free_all(struct player *player, struct fb_error *err)
     return status;
 }
 
+static bool lives_on(const struct thread *thread)
+{
+    return thread->started && !thread->joined;
+}
+
+/* With the main thread. A lane is large, and a recording may have seen a million threads. */
+static size_t count_living(const struct player *player)
+{
+    size_t count = 1;
+    for (uint32_t i = 1; i < player->replica->thread_count; i++)
+        count += lives_on(&player->threads[i]);
+    return count;
+}
+
 /* The generator's own tail, over lanes that stand for the threads that live. */
 static int play_tail(struct player *player, struct fb_error *err)
 {
     static const struct fb_workload nothing;
     struct fb_generator generator = {.workload = &nothing, .ledger = player->ledger};
     uint32_t count = player->replica->thread_count;
-    generator.lanes = fb_alloc(count, sizeof *generator.lanes);
+    generator.lanes = fb_alloc(count_living(player), sizeof *generator.lanes);
     generator.lane_count = 1;
     generator.lanes[0] = (struct fb_lane){.alive = true};
     for (uint32_t i = 1; i < count; i++)
-        if (player->threads[i].started && !player->threads[i].joined)
+        if (lives_on(&player->threads[i]))
             generator.lanes[generator.lane_count++] =
                 (struct fb_lane){.alive = true, .stream = player->threads[i].stream};
     generator.own_lane = generator.lane_count;
