@@ -72,6 +72,7 @@ matches_table() { # NAME
 @test "mid-chunks" { matches_table mid-chunks; }
 @test "model-swap" { matches_table model-swap; }
 @test "ort-dynamic" { matches_table ort-dynamic; }
+@test "over-budget" { matches_table over-budget; }
 @test "pool-per-request" { matches_table pool-per-request; }
 @test "pooled" { matches_table pooled; }
 @test "request-bodies" { matches_table request-bodies; }
