@@ -5,6 +5,7 @@ static const struct fb_command commands[] = {
     {"run", cmd_run, "run workloads under allocators, print a table, write a result folder"},
     {"check", cmd_check, "parse and validate workloads, print what they would do"},
     {"list", cmd_list, "what there is: allocators, workloads, metrics, keys"},
+    {"exec", cmd_exec, "run a program of your own under allocators, measured from outside"},
     {"doctor", cmd_doctor, "what this machine can measure"},
 };
 

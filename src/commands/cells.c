@@ -125,19 +125,24 @@ static void fill_summary(struct fb_cell *cell)
     }
 }
 
+void fb_cells_describe(struct fb_cell *cell, const struct fb_contender *contender)
+{
+    fill_allocator(cell, contender);
+    cell->clock_proven = true;
+    fill_status(cell, contender);
+    fill_summary(cell);
+}
+
 static void build_cell(struct fb_cell *cell, const struct fb_plan_unit *unit,
                        const struct fb_contender *contender, const struct fb_run_options *options)
 {
     cell->id = fb_format("%s/%s%s", unit->workload->name, contender->label, unit->suffix);
     fill_workload(cell, unit);
-    fill_allocator(cell, contender);
     cell->clock = copy(options->clock == FB_CLOCK_VIRTUAL ? "virtual" : "real");
     cell->order = copy(options->order == FB_ORDER_FREE ? "free" : "lockstep");
     cell->layout = copy("fixed");
     cell->thp = copy(options->thp);
-    cell->clock_proven = true;
-    fill_status(cell, contender);
-    fill_summary(cell);
+    fb_cells_describe(cell, contender);
 }
 
 void fb_cells_build(const struct fb_plan *plan, const struct fb_contenders *contenders,

@@ -12,6 +12,7 @@ int cmd_run(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_exec(int argc, char **argv);
 
 struct fb_command {
     const char *name;

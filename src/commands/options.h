@@ -6,6 +6,7 @@
 #include "report/export.h"
 #include "trace/shared.h"
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,6 +43,12 @@ struct fb_run_options {
 /* Parses; on --help or a bad command line argp prints and ends the process (0 or 2). */
 void fb_options_parse(int argc, char **argv, struct fb_run_options *out);
 void fb_options_deinit(struct fb_run_options *options);
+
+/* The rows of this table that other commands have, too: what argp shows of an option by its long
+ * name (NULL: no such), and its effect. 1 = done, 0 = not of this table, -1 = an INPUT error. */
+const struct argp_option *fb_options_row(const char *name);
+int fb_options_apply(struct fb_run_options *options, int key, const char *text,
+                     struct fb_error *err) FB_MUST_USE;
 
 /* A positive decimal number; INPUT error naming the option. Shared with `check --scale`. */
 int fb_options_scale(const char *text, double *out, struct fb_error *err) FB_MUST_USE;

@@ -43,9 +43,10 @@ enum fb_field_kind {
 struct fb_field {
     const char *name;
     enum fb_field_kind kind;
-    size_t offset;                         /* in the record */
-    size_t count_offset;                   /* TEXTS, PAIRS, COUNTERS, ARRAY: of a size_t */
-    size_t size;                           /* CHARS: of the array; ARRAY: of an item */
+    size_t offset;       /* in the record */
+    size_t count_offset; /* TEXTS, PAIRS, COUNTERS, ARRAY: of a size_t */
+    size_t size;         /* CHARS: of the array; ARRAY: of an item */
+    bool optional;       /* a file without it is of an earlier release; the member stays zeroed */
     const struct fb_field *fields;         /* OBJECT, ARRAY: ends with a NULL name */
     json_t *(*encode)(const void *record); /* CUSTOM */
     int (*decode)(const json_t *value, void *record, const struct fb_place *place); /* CUSTOM */

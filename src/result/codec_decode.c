@@ -269,6 +269,8 @@ int fb_codec_decode(const struct fb_field *fields, const json_t *object, void *r
     for (; fields->name != NULL; fields++) {
         const struct fb_place here = {place, fields->name, 0, place->file, place->err};
         const json_t *value = json_object_get(object, fields->name);
+        if (value == NULL && fields->optional)
+            continue;
         if (value == NULL)
             return fb_codec_fail(&here, "missing");
         if (decoders[fields->kind](fields, value, record, &here) != 0)

@@ -20,6 +20,17 @@
      .size = sizeof *((struct type *)0)->member, .fields = (fields_)}
 #define CUSTOM(encode_, decode_, name_) \
     {.name = (name_), .kind = FB_FIELD_CUSTOM, .encode = (encode_), .decode = (decode_)}
+/* Members that files of earlier releases lack. */
+#define LATER_ROW(kind_, type, member, name_) \
+    {.name = (name_), .kind = FB_FIELD_##kind_, .offset = offsetof(struct type, member), \
+     .optional = true}
+#define LATER_LIST(kind_, type, member, count, name_) \
+    {.name = (name_), .kind = FB_FIELD_##kind_, .offset = offsetof(struct type, member), \
+     .count_offset = offsetof(struct type, count), .optional = true}
+#define LATER_ARRAY(type, member, count, fields_, name_) \
+    {.name = (name_), .kind = FB_FIELD_ARRAY, .offset = offsetof(struct type, member), \
+     .count_offset = offsetof(struct type, count), \
+     .size = sizeof *((struct type *)0)->member, .fields = (fields_), .optional = true}
 #define END {.name = NULL}
 
 static const struct fb_field phase_fields[] = {
@@ -52,6 +63,14 @@ const struct fb_field fb_checkpoint_fields[] = {
     END,
 };
 
+static const struct fb_field program_record_fields[] = {
+    ROW(TEXT, fb_program_record, name, "name"),
+    ROW(TEXT, fb_program_record, answered_by, "answered_by"),
+    ROW(U64, fb_program_record, processes, "processes"),
+    ROW(U64, fb_program_record, peak_bytes, "peak_bytes"),
+    END,
+};
+
 static const struct fb_field repetition_fields[] = {
     ROW(UNSIGNED, fb_repetition, index, "index"),
     ROW(U64, fb_repetition, seed, "seed"),
@@ -73,6 +92,9 @@ static const struct fb_field repetition_fields[] = {
     CUSTOM(fb_checkpoints_encode, fb_checkpoints_decode, "checkpoints"),
     ROW(TEXT, fb_repetition, series_file, "series"),
     ROW(TEXT, fb_repetition, stderr_text, "stderr"),
+    LATER_ROW(TEXT, fb_repetition, log_file, "log"),
+    LATER_ARRAY(fb_repetition, programs, program_count, program_record_fields, "programs"),
+    LATER_LIST(TEXTS, fb_repetition, notes, note_count, "notes"),
     END,
 };
 
@@ -84,6 +106,8 @@ static const struct fb_field workload_fields[] = {
     LIST(PAIRS, fb_cell, workload.params, workload.param_count, "params"),
     ROW(U64, fb_cell, workload.seed, "seed"),
     ROW(NUMBER, fb_cell, workload.scale, "scale"),
+    LATER_ROW(TEXT, fb_cell, workload.command, "command"),
+    LATER_ROW(TEXT, fb_cell, workload.driver, "driver"),
     END,
 };
 

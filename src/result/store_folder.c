@@ -61,7 +61,7 @@ static const struct {
     const char *end;
 } ours[] = {
     {"series", ".csv"},         {"plots", ".svg"}, {"plots", ".png"}, {"plots", ".txt"},
-    {"series", ".csv.partial"}, {"plots", ".gp"},  {"plots", ".dat"},
+    {"series", ".csv.partial"}, {"plots", ".gp"},  {"plots", ".dat"}, {"logs", ".log"},
 };
 
 static bool is_ours(const char *folder, const char *name)
@@ -111,6 +111,8 @@ static int clear(const char *dir, struct fb_error *err)
         result = clear_folder(dir, "series", err);
     if (result == 0)
         result = clear_folder(dir, "plots", err);
+    if (result == 0)
+        result = clear_folder(dir, "logs", err);
     free(partial);
     free(document);
     return result;
@@ -127,8 +129,13 @@ int fb_store_create(const char *dir, bool force, struct fb_error *err)
                        dir);
     if (force && clear(dir, err) != 0)
         return -1;
-    char *series = fb_format("%s/series", dir);
-    int result = make_folder(series, err);
-    free(series);
+    return fb_store_make_folder(dir, "series", err);
+}
+
+int fb_store_make_folder(const char *dir, const char *name, struct fb_error *err)
+{
+    char *path = fb_format("%s/%s", dir, name);
+    int result = make_folder(path, err);
+    free(path);
     return result;
 }
