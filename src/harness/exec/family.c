@@ -219,6 +219,9 @@ static void identify(struct fb_process *process)
     if (process->program[0] != '\0')
         process->twice_bytes = 0; /* exec: all its memory is new */
     (void)snprintf(process->program, sizeof process->program, "%.*s", FB_PROCESS_NAME - 1, name);
+    (void)snprintf(path, sizeof path, "/proc/%ld/comm", (long)process->pid);
+    if (fb_proc_read(path, process->title, sizeof process->title, NULL) == 0)
+        process->title[strcspn(process->title, "\n")] = '\0';
     process->replaced = true;
     process->settled = false;
     process->looks = 0;

@@ -31,6 +31,7 @@ struct fb_process {
     bool borrowed;        /* vfork: the memory is its parent's */
     bool zombie;
     char program[FB_PROCESS_NAME]; /* file name of its executable; "" not known yet */
+    char title[FB_PROCESS_NAME];   /* as it was called: redis-server, where the file is another */
     bool replaced;                 /* exec has happened since the caller cleared it */
     unsigned looks;                /* the caller's: how often it was looked into */
     bool settled;                  /* the caller's: no further look is needed */

@@ -42,7 +42,7 @@ static void take_notes(struct fb_session *session, struct fb_answer *answer)
 
 static void settle(struct fb_session *session, struct fb_process *process, struct fb_answer *answer)
 {
-    struct fb_session_program *program = find_program(session, process->program, answer->by);
+    struct fb_session_program *program = find_program(session, process->title, answer->by);
     program->processes++;
     if (program->why == NULL && answer->why != NULL)
         program->why = fb_strdup(answer->why);
@@ -56,7 +56,7 @@ static void look_at(struct fb_session *session, struct fb_process *process, bool
 {
     const struct fb_answer_question question = {.objects = session->request->objects,
                                                 .contender = session->request->contender,
-                                                .program = process->program,
+                                                .program = process->title,
                                                 .environment = session->environment,
                                                 .thorough = thorough};
     struct fb_answer answer;
@@ -84,7 +84,7 @@ static void note_peaks(struct fb_session *session)
         const struct fb_process *process = &session->family.members[i];
         for (size_t j = 0; j < session->program_count; j++) {
             struct fb_session_program *program = &session->programs[j];
-            if (strcmp(program->name, process->program) == 0 &&
+            if (strcmp(program->name, process->title) == 0 &&
                 process->anon_bytes > program->peak_bytes)
                 program->peak_bytes = process->anon_bytes;
         }
