@@ -69,6 +69,11 @@ const struct fb_repetition *fb_cell_done(const struct fb_cell *cell)
     return NULL;
 }
 
+bool fb_group_is_program(const struct fb_group *group)
+{
+    return group->cells[0].workload.command != NULL;
+}
+
 void fb_group_title(const struct fb_group *group, struct fb_buf *out)
 {
     const struct fb_cell *cell = &group->cells[0];
@@ -93,6 +98,12 @@ void fb_group_facts(const struct fb_group *group, struct fb_buf *out)
                     fb_units_count(done->ops, calls, sizeof calls),
                     fb_units_bytes((uint64_t)peak->median, live, sizeof live));
         break;
+    }
+    if (fb_group_is_program(group)) {
+        const char *driver = group->cells[0].workload.driver;
+        fb_buf_addf(out, "%s%s%s", group->cells[0].workload.command,
+                    driver != NULL ? "; driver: " : "", fb_text_or_empty(driver));
+        return;
     }
     fb_buf_addf(out, "seed %llu", (unsigned long long)group->cells[0].workload.seed);
     double scale = group->cells[0].workload.scale;
@@ -119,6 +130,11 @@ void fb_group_setup(const struct fb_group *group, struct fb_buf *out)
         if (group->cells[i].repetition_count > fullest->repetition_count)
             fullest = &group->cells[i];
     size_t layouts = count_layouts(fullest);
+    if (fb_group_is_program(group)) {
+        fb_buf_addf(out, "real time, %zu run%s each", fullest->repetition_count,
+                    fullest->repetition_count == 1 ? "" : "s");
+        return;
+    }
     fb_buf_addf(out, "%s clock, %s order, %zu layout%s", fb_text_or_empty(fullest->clock),
                 fb_text_or_empty(fullest->order), layouts, layouts == 1 ? "" : "s");
     if (fullest->repetition_count > layouts)

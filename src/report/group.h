@@ -19,6 +19,9 @@ struct fb_groups {
 void fb_groups_init(struct fb_groups *groups, const struct fb_result *result);
 void fb_groups_deinit(struct fb_groups *groups);
 
+/* Of a person's own program (`exec`), not of a replay. */
+bool fb_group_is_program(const struct fb_group *group);
+
 /* "kv-cache-growth (sequences=256)". */
 void fb_group_title(const struct fb_group *group, struct fb_buf *out);
 /* "1,234 allocator calls, peak live 512 MiB, seed 42" and "virtual clock, lockstep, 3 layouts". */
