@@ -40,16 +40,16 @@ assert_none_left() {
 @test "64 MiB held show as 64 MiB more under each allocator" {
     local allocators
     allocators=$(installed)
-    watch -a "$allocators" -- "$(subject)" hold 0 200
+    watch -a "$allocators" -- "$(subject)" block 0 200
     assert_status 0
     cp out/result.json empty.json
-    watch -a "$allocators" -- "$(subject)" hold 64 300
+    watch -a "$allocators" -- "$(subject)" block 64 300
     assert_status 0
     for allocator in ${allocators//,/ }; do
         local base
         base=$(jq ".cells[] | select(.id | endswith(\"/$allocator\")) |
             .repetitions[0].metrics.peak_footprint_bytes" empty.json)
-        near "$(($(metric "$allocator" peak_footprint_bytes) - base))" $((64 * MIB)) $((2 * MIB))
+        near "$(($(metric "$allocator" peak_footprint_bytes) - base))" $((64 * MIB)) $MIB
         near "$(metric "$allocator" end_footprint_bytes)" \
             "$(metric "$allocator" peak_footprint_bytes)" $MIB
         assert_contains "$(cell "$allocator" '.repetitions[0].programs[0].answered_by')" \
@@ -114,6 +114,17 @@ assert_none_left() {
     assert_status 0
     assert_contains "$(cell ptmalloc2 '.repetitions[0].notes[]')" "outlived"
     assert_none_left
+}
+
+@test "a program that its driver ends: kept, said" {
+    watch -a ptmalloc2 --driver 'sleep 0.3; kill "$FRAGBENCH_PID"; sleep 20' -- \
+        "$(subject)" threads 100000000
+    assert_status 5
+    assert_contains "$(cell ptmalloc2 .status_detail)" SIGTERM
+    watch -a ptmalloc2 --driver 'sleep 20' -- "$(subject)" block 16 300
+    assert_status 0
+    near "$(metric ptmalloc2 end_footprint_bytes)" $((16 * MIB)) $MIB
+    assert_contains "$(cell ptmalloc2 '.repetitions[0].notes[]')" "before its driver"
 }
 
 @test "a crash is a row with its signal and last words; the others run" {

@@ -45,6 +45,18 @@ static int hold(char **arguments)
     return 0;
 }
 
+/* One block, which no size class rounds. */
+static int block(char **arguments)
+{
+    size_t bytes = (size_t)number(arguments, 0) * MIB;
+    char *memory = malloc(bytes);
+    if (memory == NULL)
+        return 1;
+    memset(memory, 1, bytes);
+    pause_ms(number(arguments, 1));
+    return 0;
+}
+
 /* Parent and children share what the parent took before. */
 static int share(char **arguments)
 {
@@ -190,10 +202,19 @@ static const struct {
     int arguments;
     int (*run)(char **arguments);
 } modes[] = {
-    {"hold", 2, hold},       {"share", 3, share},          {"spread", 3, spread},
-    {"exec", 1, exec_child}, {"daemon", 2, become_daemon}, {"stubborn", 1, stubborn},
-    {"crash", 0, crash},     {"leave", 1, leave},          {"serve", 2, serve},
-    {"threads", 1, threads}, {"halve", 1, halve},          {"environment", 1, show_environment},
+    {"hold", 2, hold},
+    {"block", 2, block},
+    {"share", 3, share},
+    {"spread", 3, spread},
+    {"exec", 1, exec_child},
+    {"daemon", 2, become_daemon},
+    {"stubborn", 1, stubborn},
+    {"crash", 0, crash},
+    {"leave", 1, leave},
+    {"serve", 2, serve},
+    {"threads", 1, threads},
+    {"halve", 1, halve},
+    {"environment", 1, show_environment},
 };
 
 int main(int argc, char **argv)

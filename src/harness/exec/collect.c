@@ -49,7 +49,7 @@ static void judge(struct fb_session *session, const char *text, struct fb_repeti
         .wait_status = session->keeper.leader_status,
         .waits_for_ready =
             session->phase_count > 0 && strcmp(session->phase_names[0], "start") == 0,
-        .driver_ended = session->driving && session->driver.leader_ended,
+        .driver_ended = session->driver_ended,
         .driver_status = session->driver.leader_status,
         .text = text,
         .driver_text = driver_text,

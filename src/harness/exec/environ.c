@@ -63,15 +63,30 @@ static char *setting_entry(const struct fb_setting *setting, const char *own)
     return entry;
 }
 
+static char **copy(char *const *own, size_t room, size_t *count)
+{
+    size_t size = 0;
+    while (own[size] != NULL)
+        size++;
+    char **list = fb_alloc(size + room + 1, sizeof *list);
+    for (*count = 0; *count < size; ++*count)
+        list[*count] = fb_strdup(own[*count]);
+    return list;
+}
+
+char **fb_environ_with_pid(char *const *own, pid_t pid)
+{
+    size_t count;
+    char **list = copy(own, 1, &count);
+    put(list, &count, fb_format("FRAGBENCH_PID=%ld", (long)pid));
+    return list;
+}
+
 char **fb_environ_new(char *const *own, const struct fb_environ_additions *additions)
 {
     const struct fb_contender *contender = additions->contender;
-    size_t size = 0, count = 0;
-    while (own[size] != NULL)
-        size++;
-    char **list = fb_alloc(size + contender->env_count + 3, sizeof *list);
-    for (size_t i = 0; i < size; i++)
-        list[count++] = fb_strdup(own[i]);
+    size_t count;
+    char **list = copy(own, contender->env_count + 2, &count);
     char *preload = preload_list(additions, value_in(own, "LD_PRELOAD"));
     if (preload[0] != '\0')
         put(list, &count, fb_format("LD_PRELOAD=%s", preload));

@@ -8,6 +8,8 @@
 
 #include "harness/contender.h"
 
+#include <sys/types.h>
+
 struct fb_environ_additions {
     const struct fb_contender *contender;
     const char *libc;         /* preloaded as the allocator, or NULL */
@@ -17,5 +19,8 @@ struct fb_environ_additions {
 
 /* NULL-terminated array of new strings; fb_environment_free() frees it. */
 char **fb_environ_new(char *const *own, const struct fb_environ_additions *additions);
+
+/* The person's own and FRAGBENCH_PID=pid, for the driver. */
+char **fb_environ_with_pid(char *const *own, pid_t pid);
 
 #endif

@@ -78,17 +78,19 @@ static int start_timer(struct fb_session *session, struct fb_error *err)
     return 0;
 }
 
-/* The driver runs in the person's environment as it is: it is no part of what is measured. */
+/* The driver runs in the person's environment as it is, being no part of what is measured, and is
+ * told the program's number. */
 static void start_driver(struct fb_session *session)
 {
     const struct fb_exec_request *request = session->request;
     char shell[] = "/bin/sh", flag[] = "-c", *text = fb_strdup(request->driver);
+    char **environment = fb_environ_with_pid(request->environment, session->keeper.leader);
     char *const argv[] = {shell, flag, text, NULL};
     struct fb_error err = {0};
     int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     const struct fb_keeper_command command = {.program = shell,
                                               .argv = argv,
-                                              .environment = request->environment,
+                                              .environment = environment,
                                               .input_fd = input,
                                               .output_fd = session->driver_log_fd};
     session->driving = fb_keeper_start(&session->driver, &command, &err) == 0;
@@ -96,6 +98,7 @@ static void start_driver(struct fb_session *session)
         fb_session_stop(session, FB_STATUS_CRASHED, fb_format("the driver: %s", err.text));
     if (input >= 0)
         (void)close(input);
+    fb_environment_free(environment);
     free(text);
 }
 
@@ -160,11 +163,25 @@ static void begin_stop(struct fb_session *session)
         fb_keeper_signal(&session->keeper, SIGTERM);
 }
 
+/* A daemon may have appeared since the last scan, which its starter's end does not wait for. */
+static bool all_gone(struct fb_session *session)
+{
+    if (!session->keeper.leader_ended)
+        return false;
+    fb_family_scan(&session->family, fb_run_now_ns(), true);
+    return fb_family_alive(&session->family) == 0;
+}
+
+static void close_phase(struct fb_session *session)
+{
+    fb_session_look(session, true);
+    fb_session_checkpoint(session, "phase_end");
+}
+
 static void end_work(struct fb_session *session)
 {
     session->work_to_ns = fb_run_now_ns();
-    fb_session_look(session, true);
-    fb_session_checkpoint(session, "phase_end");
+    close_phase(session);
     if (session->keeper.leader_ended && session->request->driver == NULL) {
         session->outlived = fb_family_alive(&session->family);
         session->over = true;
@@ -177,11 +194,6 @@ static void end_work(struct fb_session *session)
     }
 }
 
-static bool all_gone(const struct fb_session *session)
-{
-    return session->keeper.leader_ended && fb_family_alive(&session->family) == 0;
-}
-
 static void step_starting(struct fb_session *session)
 {
     if (is_ready(session))
@@ -190,21 +202,30 @@ static void step_starting(struct fb_session *session)
         session->over = true;
 }
 
+/* The program has ended while its driver goes on, as when its last command is a shutdown. */
+static void end_under_driver(struct fb_session *session)
+{
+    session->work_to_ns = fb_run_now_ns();
+    close_phase(session);
+    fb_session_note(session, fb_format("%s ended before its driver did, which was then ended",
+                                       session->request->name));
+    session->over = true;
+}
+
 static void step_working(struct fb_session *session)
 {
     bool done = session->driving ? session->driver.leader_ended : session->keeper.leader_ended;
     if (done)
         end_work(session);
-    else if (all_gone(session)) /* under a driver that goes on */
-        session->over = true;
+    else if (session->driving && all_gone(session))
+        end_under_driver(session);
 }
 
 static void step_settling(struct fb_session *session)
 {
     if (!all_gone(session) && fb_run_now_ns() < session->deadline_ns)
         return;
-    fb_session_look(session, true);
-    fb_session_checkpoint(session, "phase_end");
+    close_phase(session);
     if (all_gone(session))
         session->over = true;
     else
@@ -215,8 +236,9 @@ static void step_stopping(struct fb_session *session)
 {
     if (session->keeper.leader_ended && fb_family_alive(&session->family) > 0)
         fb_keeper_signal_all(&session->keeper, SIGTERM);
-    session->killed_after_grace = !all_gone(session) && fb_run_now_ns() >= session->deadline_ns;
-    session->over = all_gone(session) || session->killed_after_grace;
+    bool gone = all_gone(session);
+    session->killed_after_grace = !gone && fb_run_now_ns() >= session->deadline_ns;
+    session->over = gone || session->killed_after_grace;
 }
 
 static void step(struct fb_session *session)
@@ -436,6 +458,7 @@ static int execute(struct fb_session *session, const struct fb_exec_hooks *hooks
     if (result == 0)
         result = run_to_end(session, hooks, err);
     session->ended_ns = fb_run_now_ns();
+    session->driver_ended = session->driving && session->driver.leader_ended;
     if (session->driving)
         fb_keeper_finish(&session->driver);
     fb_keeper_finish(&session->keeper);

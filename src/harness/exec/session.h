@@ -23,7 +23,8 @@ struct fb_session_program {
 struct fb_session {
     const struct fb_exec_request *request;
     struct fb_keeper keeper, driver;
-    bool driving; /* the driver was started */
+    bool driving;      /* the driver was started */
+    bool driver_ended; /* by itself */
     struct fb_family family;
     struct fb_live live;
     struct fb_live_count counted;
