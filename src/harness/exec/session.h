@@ -65,6 +65,11 @@ void fb_session_note(struct fb_session *session, char *text);
 /* Ends the run with a verdict; the first one stays. Takes the detail. */
 void fb_session_stop(struct fb_session *session, enum fb_status verdict, char *detail);
 
+/* stages.c: the work begins: the driver is started, if there is one. */
+void fb_session_begin_work(struct fb_session *session);
+/* Goes on to the next stage if its time has come. */
+void fb_session_step(struct fb_session *session);
+
 /* observe.c: one reading of the tree, at a tick of the timer or at once. */
 void fb_session_sample(struct fb_session *session, uint32_t reason);
 /* The exact sources, at the end of a phase ("phase_end") or before the first ("start"). */
