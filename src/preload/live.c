@@ -152,7 +152,7 @@ size_t fb_live_usable(void *block)
 static inline void *came(void *block)
 {
     if (__builtin_expect(block != NULL, 1))
-        fb_live_add(fb_live_usable(block), 0);
+        fb_live_came(fb_live_usable(block));
     return block;
 }
 
@@ -167,7 +167,7 @@ LIVE_EXPORT void free(void *block)
 {
     if (block == NULL || __builtin_expect(is_early(block), 0) || !is_ready())
         return;
-    fb_live_add(0, fb_live_usable(block));
+    fb_live_went(fb_live_usable(block));
     next.free(block);
 }
 
@@ -202,9 +202,9 @@ LIVE_EXPORT void *realloc(void *old, size_t size)
     void *block = next.realloc(old, size);
     /* NULL for size 0 is a free; NULL for another leaves the old block as it is. */
     if (block != NULL)
-        fb_live_add(fb_live_usable(block), before);
+        fb_live_moved(before, fb_live_usable(block));
     else if (size == 0)
-        fb_live_add(0, before);
+        fb_live_went(before);
     return block;
 }
 

@@ -38,14 +38,14 @@ static inline bool counts(struct link *link)
 static inline void *came(struct link *link, void *block)
 {
     if (block != NULL && counts(link))
-        fb_live_add(fb_live_usable(block), 0);
+        fb_live_came(fb_live_usable(block));
     return block;
 }
 
 static inline void goes(struct link *link, void *block)
 {
     if (block != NULL && counts(link))
-        fb_live_add(0, fb_live_usable(block));
+        fb_live_went(fb_live_usable(block));
 }
 
 /* A C++ runtime that only some dlopen'd library brought is not behind us in ld.so's order. */

@@ -1,28 +1,28 @@
 #!/usr/bin/env bash
 # What exec itself costs: the same programs by themselves, under exec, and under exec --live, side by
-# side, medians of ROUNDS rounds. A loop of malloc and free shows the price of a counted call; a
+# side, CPU time, medians of ROUNDS rounds. A loop of malloc and free shows the price of a counted call; a
 # program that works shows what is left of it. Usage: exec.sh [OUTDIR]; takes some minutes.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/common.bash"
 
 rounds=${ROUNDS:-5}
-loop=$(dirname "$fragbench")/../tests/bench/live_cost
+loop=$(dirname "$fragbench")/live_cost
 [[ -x $loop ]] || {
     echo "$figure: build tests/bench/live_cost first" >&2
     exit 1
 }
 python=$(python3 -c 'import sys; print(sys.executable)')
-# Builds and drops objects of many sizes: 1.5 s of a program's ordinary work.
+# Builds and drops objects of many sizes: a second of a program's ordinary work.
 # shellcheck disable=SC2016 # Python's
 work_code='
 import time
-start = time.monotonic()
+start = time.process_time()
 kept = []
 for i in range(600000):
     kept.append(bytes(600 + i % 3000))
     if len(kept) > 20000:
         kept = kept[10000:]
-print("%.4f" % (time.monotonic() - start))'
+print("%.4f" % (time.process_time() - start))'
 
 library() { # ALLOCATOR
     [[ $1 == ptmalloc2 ]] || "$fragbench" list allocators "$1" | grep -oE '/[^ ]+\.so[^ ]*' | head -1
