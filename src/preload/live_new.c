@@ -62,6 +62,8 @@ static void *without_runtime(size_t size, size_t align, bool nothrow)
     return block;
 }
 
+/* Lists of parameters cannot stand in parentheses of their own.
+ * NOLINTBEGIN(bugprone-macro-parentheses) */
 #define NEW(id, symbol, parameters, arguments, align, nothrow) \
     LIVE_EXPORT void *id parameters __asm__(symbol);           \
     void *id parameters                                        \
@@ -90,6 +92,8 @@ static void *without_runtime(size_t size, size_t align, bool nothrow)
         goes(&link, block);                           \
         function arguments;                           \
     }
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* clang-format off: one row an operator; size_t is 'm' on the 64-bit platforms */
 typedef const void *nothrow_type;

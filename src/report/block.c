@@ -268,9 +268,10 @@ void fb_block_init(const struct fb_group *group, struct fb_grid *grid, struct fb
     struct fb_grid_column heads[COLUMNS];
     for (size_t i = 0; i < COLUMNS; i++) {
         heads[i] = columns[i].head;
+        if (columns[i].kind != NANOSECONDS)
+            continue;
         const struct scale *scale = scale_of(group, &columns[i]);
-        if (columns[i].kind == NANOSECONDS)
-            heads[i].unit = columns[i].metric == FB_METRIC_NS_PER_OP ? scale->per_op : scale->name;
+        heads[i].unit = columns[i].metric == FB_METRIC_NS_PER_OP ? scale->per_op : scale->name;
     }
     *notes = (struct fb_notes){.reason_count = 0};
     fb_grid_init(grid, heads, COLUMNS, group->count);

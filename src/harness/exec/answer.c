@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "harness/exec/pools.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,23 +190,37 @@ static size_t read_bindings(pid_t pid, const struct fb_linkmap *map,
     return count;
 }
 
+/* "START-END PERM OFFSET DEVICE INODE   /path": numbers in hexadecimal. false: no file mapped. */
+static bool parse_mapping(char *line, uint64_t *start, uint64_t *end, const char **path)
+{
+    char *at;
+    *start = strtoull(line, &at, 16);
+    if (*at != '-')
+        return false;
+    *end = strtoull(at + 1, &at, 16);
+    char *slash = strchr(at, '/');
+    if (slash == NULL)
+        return false;
+    slash[strcspn(slash, "\n")] = '\0';
+    *path = slash;
+    return true;
+}
+
 static void find_targets(pid_t pid, struct binding *bindings, size_t count)
 {
-    char path[64], *line = NULL;
+    char file[64], *line = NULL;
     size_t size = 0;
-    (void)snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
-    FILE *maps = fopen(path, "re");
+    (void)snprintf(file, sizeof file, "/proc/%ld/maps", (long)pid);
+    FILE *maps = fopen(file, "re");
     while (maps != NULL && getline(&line, &size, maps) > 0) {
         uint64_t start, end;
-        int at = 0;
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", &start, &end, &at) != 2 ||
-            at == 0 || line[at] != '/')
+        const char *path;
+        if (!parse_mapping(line, &start, &end, &path))
             continue;
-        line[strcspn(line, "\n")] = '\0';
         for (size_t i = 0; i < count; i++)
             if (bindings[i].leads_to == NULL && bindings[i].address >= start &&
                 bindings[i].address < end)
-                bindings[i].leads_to = fb_strdup(line + at);
+                bindings[i].leads_to = fb_strdup(path);
     }
     free(line);
     if (maps != NULL)

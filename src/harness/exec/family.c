@@ -81,7 +81,7 @@ static void list_pids(struct pids *pids)
             pids->capacity = pids->capacity == 0 ? 512 : pids->capacity * 2;
             pids->items = fb_realloc(pids->items, pids->capacity, sizeof *pids->items);
         }
-        pids->items[pids->count++] = (pid_t)atol(entry->d_name);
+        pids->items[pids->count++] = (pid_t)strtol(entry->d_name, NULL, 10);
     }
     (void)closedir(folder);
     if (pids->count > 1)

@@ -134,7 +134,7 @@ static void close_inherited(const struct state *state)
     if (folder == NULL)
         return;
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
-        int fd = atoi(entry->d_name);
+        int fd = (int)strtol(entry->d_name, NULL, 10);
         bool kept = fd <= STDERR_FILENO || fd == state->channel || fd == dirfd(folder) ||
                     fd == state->command->input_fd || fd == state->command->output_fd;
         if (!kept && (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0)
@@ -203,7 +203,7 @@ static pid_t parent_of(const char *number)
         return -1;
     text[got] = '\0';
     const char *name_end = strrchr(text, ')');
-    return name_end != NULL && strlen(name_end) > 4 ? (pid_t)atol(name_end + 4) : -1;
+    return name_end != NULL && strlen(name_end) > 4 ? (pid_t)strtol(name_end + 4, NULL, 10) : -1;
 }
 
 /* The kernel's list of children is an option of its configuration, hence the scan. */
@@ -214,7 +214,7 @@ static void signal_children(int number)
         return;
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder))
         if (isdigit((unsigned char)entry->d_name[0]) && parent_of(entry->d_name) == getpid())
-            (void)kill((pid_t)atol(entry->d_name), number);
+            (void)kill((pid_t)strtol(entry->d_name, NULL, 10), number);
     (void)closedir(folder);
 }
 

@@ -13,16 +13,34 @@
 #define LISTENING 0x0AUL /* TCP_LISTEN in include/net/tcp_states.h */
 enum { INODES_MAX = 16 };
 
-/* "  0: 0100007F:18EB 00000000:0000 0A … uid timeout inode …": local port and state in hexadecimal,
- * the inode is the tenth word. */
+/* The text after `words` words, or NULL where the line ends before. */
+static const char *skip_words(const char *at, unsigned words)
+{
+    for (; words > 0; words--) {
+        at += strspn(at, " ");
+        at += strcspn(at, " \n");
+        if (*at != ' ')
+            return NULL;
+    }
+    return at + strspn(at, " ");
+}
+
+/* "  0: 0100007F:18EB 00000000:0000 0A … uid timeout inode …": local port (of the second word) and
+ * state (the fourth) in hexadecimal, the inode is the tenth. */
 static bool parse_row(const char *row, unsigned *port, unsigned long *state, uint64_t *inode)
 {
-    unsigned long long number;
-    if (sscanf(row, " %*[^:\n]: %*[0-9A-Fa-f]:%X %*[0-9A-Fa-f]:%*X %lX %*s %*s %*s %*s %*s %llu",
-               port, state, &number) != 3)
+    char *end;
+    const char *local = skip_words(row, 1), *letter = skip_words(row, 3),
+               *number = skip_words(row, 9);
+    const char *colon = local != NULL ? strchr(local, ':') : NULL;
+    if (colon == NULL || letter == NULL || number == NULL || colon > letter)
         return false;
-    *inode = number;
-    return true;
+    *port = (unsigned)strtoul(colon + 1, &end, 16);
+    if (*end != ' ')
+        return false;
+    *state = strtoul(letter, &end, 16);
+    *inode = strtoull(number, NULL, 10);
+    return *end == ' ';
 }
 
 size_t fb_ready_listeners(const char *text, unsigned port, uint64_t *inodes, size_t room)
@@ -69,14 +87,14 @@ static bool holds_socket(pid_t pid, const uint64_t *inodes, size_t count)
         return false;
     for (const struct dirent *entry = readdir(folder); entry != NULL && !found;
          entry = readdir(folder)) {
-        unsigned long long inode;
         (void)snprintf(link, sizeof link, "%s/%s", path, entry->d_name);
         ssize_t length = readlink(link, target, sizeof target - 1);
         if (length <= 0)
             continue;
         target[length] = '\0';
-        for (size_t i = 0; sscanf(target, "socket:[%llu]", &inode) == 1 && i < count; i++)
-            found = found || inodes[i] == inode;
+        bool socket = strncmp(target, "socket:[", 8) == 0;
+        for (size_t i = 0; socket && i < count; i++)
+            found = found || strtoull(target + 8, NULL, 10) == inodes[i];
     }
     (void)closedir(folder);
     return found;
