@@ -21,6 +21,9 @@
 /* This thread's counters; NULL: not taken yet, or the thread is ending. */
 extern LIVE_TLS struct fb_live_slot *fb_live_slot;
 
+/* Where nothing is counted: written to by many, read by nobody. */
+extern struct fb_live_slot fb_live_nowhere;
+
 /* Takes a slot for the thread. Never NULL: a slot of no meaning where none can be had. */
 struct fb_live_slot *fb_live_slot_take(void);
 /* The allocator cannot tell sizes: said once, and nothing is counted. */

@@ -35,6 +35,23 @@ static inline bool counts(struct link *link)
     return atomic_load_explicit(&link->counts, memory_order_relaxed);
 }
 
+/* An allocator's operator may call others of them, or malloc, by their exported names, which are
+ * ours: only the outermost call counts. Put back by the compiler's cleanup, exceptions included. */
+static inline struct fb_live_slot *begin(struct link *link)
+{
+    struct fb_live_slot *own = fb_live_slot;
+    if (counts(link))
+        fb_live_slot = &fb_live_nowhere;
+    return own;
+}
+
+static inline void end(struct fb_live_slot *const *own)
+{
+    fb_live_slot = *own;
+}
+
+#define CLEANUP __attribute__((cleanup(end)))
+
 static inline void *came(struct link *link, void *block)
 {
     if (block != NULL && counts(link))
@@ -70,29 +87,33 @@ static void *without_runtime(size_t size, size_t align, bool nothrow)
     {                                                          \
         static struct link link = {.name = (symbol)};          \
         void *(*function)parameters;                           \
-        void *address = resolve(&link);                        \
+        void *block, *address = resolve(&link);                \
         if (address == NULL)                                   \
             return without_runtime(size, align, nothrow);      \
         memcpy(&function, &address, sizeof function);          \
-        return came(&link, function arguments);                \
+        {                                                      \
+            struct fb_live_slot *own CLEANUP = begin(&link);   \
+            block = function arguments;                        \
+        }                                                      \
+        return came(&link, block);                             \
     }
 
-#define DELETE(id, symbol, parameters, arguments)     \
-    LIVE_EXPORT void id parameters __asm__(symbol);   \
-    void id parameters                                \
-    {                                                 \
-        static struct link link = {.name = (symbol)}; \
-        void(*function) parameters;                   \
-        void *address = resolve(&link);               \
-        if (address == NULL) {                        \
-            free(block);                              \
-            return;                                   \
-        }                                             \
-        memcpy(&function, &address, sizeof function); \
-        goes(&link, block);                           \
-        function arguments;                           \
+#define DELETE(id, symbol, parameters, arguments)        \
+    LIVE_EXPORT void id parameters __asm__(symbol);      \
+    void id parameters                                   \
+    {                                                    \
+        static struct link link = {.name = (symbol)};    \
+        void(*function) parameters;                      \
+        void *address = resolve(&link);                  \
+        if (address == NULL) {                           \
+            free(block);                                 \
+            return;                                      \
+        }                                                \
+        memcpy(&function, &address, sizeof function);    \
+        goes(&link, block);                              \
+        struct fb_live_slot *own CLEANUP = begin(&link); \
+        function arguments;                              \
     }
-
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 /* clang-format off: one row an operator; size_t is 'm' on the 64-bit platforms */

@@ -22,7 +22,7 @@ static struct {
 } state;
 
 /* Where no slot can be had: written to by many, read by nobody. */
-static struct fb_live_slot nowhere;
+struct fb_live_slot fb_live_nowhere;
 
 /* Slots that this process had before it called exec: what they counted has gone. */
 static void settle_former_self(struct fb_live_block *block, pid_t self)
@@ -114,11 +114,11 @@ struct fb_live_slot *fb_live_slot_take(void)
     if (block == NULL) {
         if (atomic_load_explicit(&state.tried, memory_order_relaxed) && environ != NULL &&
             getenv(FB_LIVE_VARIABLE) == NULL)
-            fb_live_slot = &nowhere; /* never: ask no more */
-        return &nowhere;
+            fb_live_slot = &fb_live_nowhere; /* never: ask no more */
+        return &fb_live_nowhere;
     }
     struct fb_live_slot *slot = take_in(block);
-    fb_live_slot = slot != NULL ? slot : &nowhere;
+    fb_live_slot = slot != NULL ? slot : &fb_live_nowhere;
     /* May allocate, which then finds the slot already there. */
     if (slot != NULL && state.has_key)
         (void)pthread_setspecific(state.key, slot);
@@ -173,6 +173,6 @@ __attribute__((constructor)) static void set_up(void)
 {
     state.has_key = pthread_key_create(&state.key, end_thread) == 0;
     (void)pthread_atfork(NULL, NULL, begin_child);
-    if (fb_live_slot != NULL && fb_live_slot != &nowhere && state.has_key)
+    if (fb_live_slot != NULL && fb_live_slot != &fb_live_nowhere && state.has_key)
         (void)pthread_setspecific(state.key, fb_live_slot);
 }

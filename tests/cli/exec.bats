@@ -219,6 +219,55 @@ assert_none_left() {
     assert_contains "$(cell jemalloc .status_detail)" "of its own"
 }
 
+@test "a library that calls another malloc, and one inside under another name, get notes" {
+    [[ $(installed) == *jemalloc* ]] || skip "no jemalloc"
+    # Without a driver nothing but the end is a moment to look closely: the program would be gone.
+    watch -a jemalloc --driver 'sleep 0.2' -- "$(subject)" deepbind "$FAULTY/libexec_stray.so"
+    assert_status 0
+    local notes
+    notes=$(cell jemalloc '.repetitions[0].notes[]')
+    assert_contains "$notes" "libexec_stray.so calls malloc in"
+    assert_contains "$notes" "libexec_stray.so has jemalloc inside"
+}
+
+@test "--live counts C++'s operators once, whoever defines them" {
+    command -v g++ >/dev/null || skip "no g++"
+    cat >new.cpp <<'CPP'
+#include <chrono>
+#include <memory>
+#include <new>
+#include <thread>
+#include <vector>
+struct alignas(64) Line { char bytes[1024]; };
+int main()
+{
+    std::vector<std::unique_ptr<char[]>> blocks;
+    for (int i = 0; i < 256; i++)
+        blocks.emplace_back(new char[32768]);
+    std::unique_ptr<Line[]> lines(new Line[8192]);
+    for (int i = 0; i < 1000; i++)
+        delete new (std::nothrow) int(i);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    try {
+        volatile size_t huge = size_t(1) << 60;
+        char *block = huge == 0 ? nullptr : static_cast<char *>(::operator new(huge));
+        return block != nullptr;
+    } catch (const std::bad_alloc &) {
+        return 0;
+    }
+}
+CPP
+    g++ -O1 -std=c++17 -o new new.cpp
+    local allocators
+    allocators=$(installed)
+    allocators=${allocators/,mimalloc/} # its operator new ends the program where others throw
+    watch --live -a "$allocators" -- ./new
+    assert_status 0
+    for allocator in ${allocators//,/ }; do
+        near "$(metric "$allocator" peak_live_bytes)" $((16 * MIB)) $MIB
+    done
+}
+
 @test "an environment that a parent clears: the allocator did not answer, said" {
     [[ $(installed) == *jemalloc* ]] || skip "no jemalloc"
     watch -a jemalloc -- env -i "$(subject)" hold 16 300

@@ -1,5 +1,6 @@
 /* Programs to be watched, one a mode: subject MODE [ARGUMENT...]. Made for exec.bats. */
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -190,6 +191,23 @@ static int halve(char **arguments)
     return 0;
 }
 
+/* Loads a library that binds to libc before anything that was preloaded. */
+static int deepbind(char **arguments)
+{
+#ifdef SUBJECT_STATIC /* cannot load anything */
+    void *library = NULL;
+#else
+    void *library = dlopen(arguments[0], RTLD_NOW | RTLD_DEEPBIND);
+#endif
+    void *(*stray)(size_t) = NULL;
+    void *symbol = library != NULL && arguments[0] != NULL ? dlsym(library, "stray") : NULL;
+    memcpy(&stray, &symbol, sizeof stray);
+    if (stray == NULL || stray(100) == NULL)
+        return 1;
+    pause_ms(300);
+    return 0;
+}
+
 static int show_environment(char **arguments)
 {
     const char *value = getenv(arguments[0]);
@@ -215,6 +233,7 @@ static const struct {
     {"threads", 1, threads},
     {"halve", 1, halve},
     {"environment", 1, show_environment},
+    {"deepbind", 1, deepbind},
 };
 
 int main(int argc, char **argv)
