@@ -10,6 +10,7 @@ static const struct fb_command commands[] = {
     {"check", cmd_check, "parse and validate workloads, print what they would do"},
     {"record", cmd_record, "run a program and record its allocations, for run to replay"},
     {"list", cmd_list, "what there is: allocators, workloads, metrics, keys"},
+    {"exec", cmd_exec, "run a program of your own under allocators, measured from outside"},
     {"doctor", cmd_doctor, "what this machine can measure"},
 };
 

@@ -127,20 +127,25 @@ static void fill_summary(struct fb_cell *cell)
     }
 }
 
+void fb_cells_describe(struct fb_cell *cell, const struct fb_contender *contender)
+{
+    fill_allocator(cell, contender);
+    cell->clock_proven = true;
+    fill_status(cell, contender);
+    fill_summary(cell);
+}
+
 static void build_cell(struct fb_cell *cell, const struct fb_plan_unit *unit,
                        const struct fb_contender *contender, const struct fb_run_options *options)
 {
     cell->id = fb_plan_cell_id(unit, contender->label);
     fill_workload(cell, unit);
-    fill_allocator(cell, contender);
     cell->clock = copy(options->clock == FB_CLOCK_VIRTUAL ? "virtual" : "real");
     cell->order = copy(options->order == FB_ORDER_FREE ? "free" : "lockstep");
     cell->layout = copy("fixed");
     cell->thp = copy(options->thp);
-    cell->clock_proven = true;
+    fb_cells_describe(cell, contender);
     fb_limits_fill(cell, unit->workload, contender);
-    fill_status(cell, contender);
-    fill_summary(cell);
 }
 
 void fb_cells_build(const struct fb_plan *plan, const struct fb_contenders *contenders,

@@ -16,6 +16,9 @@
 void fb_cells_build(const struct fb_plan *plan, const struct fb_contenders *contenders,
                     const struct fb_run_options *options, struct fb_result *result);
 
+/* What a cell says of its contender, its first status, and no measures yet. */
+void fb_cells_describe(struct fb_cell *cell, const struct fb_contender *contender);
+
 /* Whether the contender can be started at all. */
 bool fb_cells_runnable(const struct fb_contender *contender);
 

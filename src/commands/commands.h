@@ -17,6 +17,7 @@ int cmd_list(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_record(int argc, char **argv);
+int cmd_exec(int argc, char **argv);
 
 struct fb_command {
     const char *name;

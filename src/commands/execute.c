@@ -138,6 +138,12 @@ static int record(struct fb_execution *run, struct fb_cell *cell, struct fb_repe
             fb_measure_na(repetition, (enum fb_metric)i, "measured in the timing pass");
     }
     fb_measure(repetition);
+    return fb_execute_record(run, cell, repetition, err);
+}
+
+int fb_execute_record(struct fb_execution *run, struct fb_cell *cell,
+                      struct fb_repetition *repetition, struct fb_error *err)
+{
     if (repetition->series.count > 0 &&
         fb_store_write_series(run->folder, cell, repetition, err) != 0)
         return -1;

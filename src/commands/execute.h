@@ -38,6 +38,16 @@ int fb_execute_unit(struct fb_execution *run, size_t unit, struct fb_error *err)
  */
 int fb_execute_save(struct fb_execution *run, bool last, struct fb_error *err) FB_MUST_USE;
 
+/* Makes the result folder and writes the first result.json into it: what can fail for want of a
+ * file fails before the first run. Then the end: open cells are closed. Both in run.c. */
+int fb_execute_open(struct fb_execution *run, int argc, char **argv,
+                    struct fb_error *err) FB_MUST_USE;
+int fb_execute_close(struct fb_execution *run, size_t expected, struct fb_error *err) FB_MUST_USE;
+
+/* The measured repetition to the result: its series to disk, the cell's summary, result.json. */
+int fb_execute_record(struct fb_execution *run, struct fb_cell *cell,
+                      struct fb_repetition *repetition, struct fb_error *err) FB_MUST_USE;
+
 /* Prints the table, or what --export gave stdout to, and where the results are (run.c). */
 void fb_execute_print(const struct fb_execution *run);
 

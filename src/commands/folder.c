@@ -42,9 +42,16 @@ static char *base_name(const struct fb_run_options *options, const struct fb_pla
 
 char *fb_folder_choose(const struct fb_run_options *options, const struct fb_plan *plan)
 {
+    char *name = base_name(options, plan);
+    char *folder = fb_folder_choose_named(options, name);
+    free(name);
+    return folder;
+}
+
+char *fb_folder_choose_named(const struct fb_run_options *options, const char *name)
+{
     if (options->output != NULL)
         return fb_strdup(options->output);
-    char *name = base_name(options, plan);
     char *now = fb_folder_now(true);
     char *folder = fb_format(RESULTS "/%s-%s", name, now);
     for (unsigned i = 2; access(folder, F_OK) == 0 && i < 1000; i++) {
@@ -52,7 +59,6 @@ char *fb_folder_choose(const struct fb_run_options *options, const struct fb_pla
         folder = fb_format(RESULTS "/%s-%s-%u", name, now, i);
     }
     free(now);
-    free(name);
     return folder;
 }
 

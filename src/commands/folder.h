@@ -11,6 +11,9 @@
  * behind it when that is taken. Nothing is made yet. New string. */
 char *fb_folder_choose(const struct fb_run_options *options, const struct fb_plan *plan);
 
+/* The same with the name that stands for <workload>. */
+char *fb_folder_choose_named(const struct fb_run_options *options, const char *name);
+
 /* Points results/latest at a folder below results/, in one step. A reason why it could not is
  * returned as a new string for a note; NULL when done. */
 char *fb_folder_link_latest(const char *folder);

@@ -404,6 +404,23 @@ static const struct row {
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
+const struct argp_option *fb_options_row(const char *name)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (rows[i].shown.name != NULL && strcmp(rows[i].shown.name, name) == 0)
+            return &rows[i].shown;
+    return NULL;
+}
+
+int fb_options_apply(struct fb_run_options *options, int key, const char *text,
+                     struct fb_error *err)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (rows[i].apply != NULL && rows[i].shown.key == key)
+            return rows[i].apply(options, text, err) == 0 ? 1 : -1;
+    return 0;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct fb_run_options *options = state->input;
@@ -416,14 +433,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     }
     if (key == ARGP_KEY_NO_ARGS)
         argp_error(state, "no workload given; `fragbench list workloads` shows some");
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        if (rows[i].apply == NULL || rows[i].shown.key != key)
-            continue;
-        if (rows[i].apply(options, arg, &err) != 0)
-            argp_error(state, "%s", err.text);
-        return 0;
-    }
-    return ARGP_ERR_UNKNOWN;
+    int applied = fb_options_apply(options, key, arg, &err);
+    if (applied < 0)
+        argp_error(state, "%s", err.text);
+    return applied != 0 ? 0 : ARGP_ERR_UNKNOWN;
 }
 
 /* The formats are named where --export is explained. */

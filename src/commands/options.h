@@ -6,6 +6,7 @@
 #include "report/export.h"
 #include "trace/shared.h"
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,6 +71,11 @@ char *fb_options_formats(void);
 int fb_options_when(const char *option, const char *text, enum fb_when *out,
                     struct fb_error *err) FB_MUST_USE;
 bool fb_options_want_color(enum fb_when when);
+/* The rows of this table that other commands have, too: what argp shows of an option by its long
+ * name (NULL: no such), and its effect. 1 = done, 0 = not of this table, -1 = an INPUT error. */
+const struct argp_option *fb_options_row(const char *name);
+int fb_options_apply(struct fb_run_options *options, int key, const char *text,
+                     struct fb_error *err) FB_MUST_USE;
 
 /* A positive decimal number; INPUT error naming the option. Shared with `check --scale`. */
 int fb_options_scale(const char *text, double *out, struct fb_error *err) FB_MUST_USE;

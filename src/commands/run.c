@@ -109,13 +109,13 @@ static void print_ids(const struct fb_result *result)
         (void)printf("%s\n", result->cells[i].id);
 }
 
-/* argv[0] is "fragbench run": the record holds what was typed. */
+/* argv[0] is "fragbench NAME": the record holds what was typed. */
 static void record_argv(struct fb_result *result, int argc, char **argv)
 {
     result->argc = (size_t)argc + 1;
     result->argv = fb_alloc(result->argc, sizeof *result->argv);
     result->argv[0] = fb_strdup("fragbench");
-    result->argv[1] = fb_strdup("run");
+    result->argv[1] = fb_strdup(strrchr(argv[0], ' ') + 1);
     for (int i = 1; i < argc; i++)
         result->argv[i + 1] = fb_strdup(argv[i]);
 }
@@ -134,7 +134,7 @@ static int keep_workloads(const struct fb_execution *run, struct fb_error *err)
 }
 
 /* Everything that can fail for want of a file fails here, before the first cell. */
-static int open_results(struct fb_execution *run, int argc, char **argv, struct fb_error *err)
+int fb_execute_open(struct fb_execution *run, int argc, char **argv, struct fb_error *err)
 {
     char worker[4096], clock_library[4096];
     struct fb_result *result = &run->result;
@@ -165,9 +165,8 @@ static int execute(struct fb_execution *run, struct fb_error *err)
     return status;
 }
 
-static int close_results(struct fb_execution *run, struct fb_error *err)
+int fb_execute_close(struct fb_execution *run, size_t expected, struct fb_error *err)
 {
-    size_t expected = fb_execute_expected(run->options);
     for (size_t i = 0; i < run->result.cell_count; i++)
         fb_cells_close(&run->result.cells[i], expected);
     run->result.interrupted = fb_interrupt_signal() != 0;
@@ -255,13 +254,13 @@ static unsigned work(struct fb_execution *run, int argc, char **argv, struct fb_
         print_ids(&run->result);
         return 0;
     }
-    if (open_results(run, argc, argv, err) != 0)
+    if (fb_execute_open(run, argc, argv, err) != 0)
         return 0;
     if (execute(run, err) != 0) {
         fb_message_note("stopped; the runs before this are in %s", run->folder);
         return 0;
     }
-    if (close_results(run, err) != 0)
+    if (fb_execute_close(run, fb_execute_expected(run->options), err) != 0)
         return 0;
     fb_execute_print(run);
     return fb_exit_of_result(&run->result) | fb_exit_of_findings(&run->findings);

@@ -9,33 +9,45 @@
 
 #define MIB 1048576.0
 
-enum column_kind { NAME, STATUS, SIZE, RATIO, RANGE, PHASE, NANOSECONDS };
+enum column_kind { NAME, STATUS, SIZE, RATIO, RANGE, PHASE, NANOSECONDS, SECONDS };
+
+/* Which tables have the column. */
+enum column_place { EVERYWHERE = 0, REPLAYS, PROGRAMS };
 
 struct column {
     struct fb_grid_column head;
     enum column_kind kind;
     enum fb_metric metric;
+    enum column_place place;
 };
 
 /* Order is the reading order, `drop` the order of sacrifice. Status is dropped first only while
  * all is well: see fill_status(). */
 static const struct column columns[] = {
-    {{"allocator", "", "allocator", true, 0}, NAME, FB_METRIC_COUNT},
-    {{"status", "", "status", true, 13}, STATUS, FB_METRIC_COUNT},
-    {{"peak RSS", "MiB", "peak RSS", false, 0}, SIZE, FB_METRIC_PEAK_FOOTPRINT_BYTES},
-    {{"live", "MiB", "peak live", false, 10}, SIZE, FB_METRIC_PEAK_LIVE_BYTES},
-    {{"ratio", "peak", "ratio at peak", false, 0}, RATIO, FB_METRIC_RATIO_PEAK},
-    {{"", "(layouts)", "range over layouts", true, 7}, RANGE, FB_METRIC_RATIO_PEAK},
-    {{"kept", "MiB", "kept", false, 1}, SIZE, FB_METRIC_KEPT_BYTES},
-    {{"", "after", "phase that kept most", true, 11}, PHASE, FB_METRIC_KEPT_BYTES},
-    {{"ratio", "end", "ratio at end", false, 3}, RATIO, FB_METRIC_RATIO_END},
-    {{"drift", "", "drift", false, 8}, RATIO, FB_METRIC_DRIFT},
+    {{"allocator", "", "allocator", true, 0}, NAME, FB_METRIC_COUNT, EVERYWHERE},
+    {{"status", "", "status", true, 13}, STATUS, FB_METRIC_COUNT, EVERYWHERE},
+    {{"peak RSS", "MiB", "peak RSS", false, 0}, SIZE, FB_METRIC_PEAK_FOOTPRINT_BYTES, EVERYWHERE},
+    {{"live", "MiB", "peak live", false, 10}, SIZE, FB_METRIC_PEAK_LIVE_BYTES, EVERYWHERE},
+    {{"ratio", "peak", "ratio at peak", false, 0}, RATIO, FB_METRIC_RATIO_PEAK, EVERYWHERE},
+    {{"", "(layouts)", "range over layouts", true, 7}, RANGE, FB_METRIC_RATIO_PEAK, EVERYWHERE},
+    {{"kept", "MiB", "kept", false, 1}, SIZE, FB_METRIC_KEPT_BYTES, EVERYWHERE},
+    {{"", "after", "phase that kept most", true, 11}, PHASE, FB_METRIC_KEPT_BYTES, EVERYWHERE},
+    {{"end RSS", "MiB", "RSS at end", false, 1}, SIZE, FB_METRIC_END_FOOTPRINT_BYTES, PROGRAMS},
+    {{"ratio", "end", "ratio at end", false, 3}, RATIO, FB_METRIC_RATIO_END, EVERYWHERE},
+    {{"drift", "", "drift", false, 8}, RATIO, FB_METRIC_DRIFT, REPLAYS},
     {{"idle 10 s", "MiB", "retained after 10 s idle", false, 5},
      SIZE,
-     FB_METRIC_RETAINED_IDLE_10S_BYTES},
-    {{"purged", "MiB", "retained after a purge", false, 6}, SIZE, FB_METRIC_RETAINED_PURGED_BYTES},
-    {{"time", "ns/op", "time per call", false, 2}, NANOSECONDS, FB_METRIC_NS_PER_OP},
-    {{"p99", "ns", "p99 latency", false, 9}, NANOSECONDS, FB_METRIC_LATENCY_P99_NS},
+     FB_METRIC_RETAINED_IDLE_10S_BYTES,
+     REPLAYS},
+    {{"purged", "MiB", "retained after a purge", false, 6},
+     SIZE,
+     FB_METRIC_RETAINED_PURGED_BYTES,
+     REPLAYS},
+    {{"time", "ns/op", "time per call", false, 2}, NANOSECONDS, FB_METRIC_NS_PER_OP, REPLAYS},
+    {{"p99", "ns", "p99 latency", false, 9}, NANOSECONDS, FB_METRIC_LATENCY_P99_NS, REPLAYS},
+    {{"wall", "s", "wall time", false, 2}, SECONDS, FB_METRIC_WALL_S, PROGRAMS},
+    {{"user", "s", "CPU time, user", false, 4}, SECONDS, FB_METRIC_USER_S, PROGRAMS},
+    {{"system", "s", "CPU time, system", false, 5}, SECONDS, FB_METRIC_SYSTEM_S, PROGRAMS},
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0], STATUS_COLUMN = 1 };
 _Static_assert(COLUMNS <= FB_COLUMNS_MAX, "notes have room for every column");
@@ -44,7 +56,8 @@ const char *const fb_note_marks[FB_NOTES_MAX] = {"¹", "²", "³", "⁴", "⁵",
 
 static bool is_value(const struct column *column)
 {
-    return column->kind == SIZE || column->kind == RATIO || column->kind == NANOSECONDS;
+    return column->kind == SIZE || column->kind == RATIO || column->kind == NANOSECONDS ||
+           column->kind == SECONDS;
 }
 
 /* Whether a row shows numbers at all. */
@@ -133,7 +146,7 @@ static int decimals(const struct fb_group *group, const struct column *column)
     for (size_t i = 0; i < group->count; i++)
         if (has_numbers(&group->cells[i]) && group->cells[i].summary[column->metric].n > 0)
             largest = fmax(largest, fabs(group->cells[i].summary[column->metric].median) / unit);
-    if (column->kind == RATIO)
+    if (column->kind == RATIO || column->kind == SECONDS)
         return 2;
     if (column->kind == SIZE)
         return largest < 10 ? 2 : largest < 10000 ? 1 : 0;
@@ -188,6 +201,7 @@ static char *cell_text(const struct column *column, const struct fb_cell *cell, 
     case SIZE:
     case RATIO:
     case NANOSECONDS:
+    case SECONDS:
         break;
     }
     return value_text(column, cell, unit, digits, notes);
@@ -220,6 +234,8 @@ static void fill_column(const struct fb_group *group, size_t index, struct fb_gr
                         struct fb_notes *notes)
 {
     const struct column *column = &columns[index];
+    if (column->place == (fb_group_is_program(group) ? REPLAYS : PROGRAMS))
+        return;
     const char *common = is_value(column) ? common_reason(group, column->metric) : NULL;
     if (common != NULL) {
         notes->left_out[notes->left_out_count].label = column->head.label;

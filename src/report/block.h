@@ -6,7 +6,7 @@
 #include "report/group.h"
 
 #define FB_NOTES_MAX 9 /* superscript marks */
-#define FB_COLUMNS_MAX 16
+#define FB_COLUMNS_MAX 20
 
 extern const char *const fb_note_marks[FB_NOTES_MAX];
 

@@ -14,7 +14,8 @@ static bool clock_unproven(const struct fb_cell *cell)
 
 static bool layout_random(const struct fb_cell *cell)
 {
-    return cell->layout != NULL && strcmp(cell->layout, "random") == 0;
+    return cell->workload.command == NULL && cell->layout != NULL &&
+           strcmp(cell->layout, "random") == 0;
 }
 
 static bool any_checkpoint(const struct fb_cell *cell, size_t offset)
@@ -145,12 +146,78 @@ static void add_spreads(const struct fb_group *group, const char *bullet, struct
     fb_buf_adds(out, ".\n");
 }
 
+static bool counted_live(const struct fb_group *group)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (group->cells[i].summary[FB_METRIC_PEAK_LIVE_BYTES].n > 0)
+            return true;
+    return false;
+}
+
+static bool has_note(const struct fb_cell *cell, const char *text)
+{
+    for (size_t i = 0; i < cell->repetition_count; i++)
+        for (size_t j = 0; j < cell->repetitions[i].note_count; j++)
+            if (strcmp(cell->repetitions[i].notes[j], text) == 0)
+                return true;
+    return false;
+}
+
+/* A note of several cells is said once, with their names. */
+static void add_run_note(const struct fb_group *group, size_t first, const char *text,
+                         const char *bullet, struct fb_buf *out)
+{
+    for (size_t i = 0; i < first; i++)
+        if (has_note(&group->cells[i], text))
+            return;
+    fb_buf_addf(out, "%sNote: ", bullet);
+    size_t named = 0;
+    for (size_t i = first; i < group->count; i++)
+        if (has_note(&group->cells[i], text))
+            fb_buf_addf(out, "%s%s", named++ > 0 ? ", " : "",
+                        fb_text_or_empty(group->cells[i].allocator.name));
+    fb_buf_addf(out, ": %s.\n", text);
+}
+
+static bool said_before(const struct fb_cell *cell, size_t repetition, size_t note)
+{
+    const char *text = cell->repetitions[repetition].notes[note];
+    for (size_t i = 0; i < repetition; i++)
+        for (size_t j = 0; j < cell->repetitions[i].note_count; j++)
+            if (strcmp(cell->repetitions[i].notes[j], text) == 0)
+                return true;
+    return false;
+}
+
+static void add_program_notes(const struct fb_group *group, const char *bullet, struct fb_buf *out)
+{
+    fb_buf_addf(out,
+                "%sRSS: anonymous memory and swap of all its processes, shared pages counted once. "
+                "end: when its work ended.\n",
+                bullet);
+    if (counted_live(group))
+        fb_buf_addf(out,
+                    "%slive: usable bytes of malloc's blocks. kept: RSS minus live at a phase's "
+                    "end.\n",
+                    bullet);
+    for (size_t i = 0; i < group->count; i++)
+        for (size_t j = 0; j < group->cells[i].repetition_count; j++)
+            for (size_t k = 0; k < group->cells[i].repetitions[j].note_count; k++)
+                if (!said_before(&group->cells[i], j, k))
+                    add_run_note(group, i, group->cells[i].repetitions[j].notes[k], bullet, out);
+}
+
 void fb_block_notes(const struct fb_group *group, const struct fb_host *host,
                     const struct fb_notes *notes, const char *bullet, struct fb_buf *out)
 {
-    fb_buf_addf(out, "%sRSS: anonymous memory and swap. kept: RSS minus live at a phase's end.\n",
-                bullet);
-    fb_buf_addf(out, "%sidle 10 s, purged: RSS minus live after the last free.\n", bullet);
+    if (fb_group_is_program(group)) {
+        add_program_notes(group, bullet, out);
+    } else {
+        fb_buf_addf(out,
+                    "%sRSS: anonymous memory and swap. kept: RSS minus live at a phase's end.\n",
+                    bullet);
+        fb_buf_addf(out, "%sidle 10 s, purged: RSS minus live after the last free.\n", bullet);
+    }
     for (size_t i = 0; i < notes->reason_count; i++)
         fb_buf_addf(out, "%s%s %s\n", bullet, fb_note_marks[i], notes->reasons[i]);
     add_left_out(notes, bullet, out);

@@ -79,6 +79,11 @@ const struct fb_repetition *fb_cell_done(const struct fb_cell *cell)
     return NULL;
 }
 
+bool fb_group_is_program(const struct fb_group *group)
+{
+    return group->cells[0].workload.command != NULL;
+}
+
 void fb_group_title(const struct fb_group *group, struct fb_buf *out)
 {
     const struct fb_cell *cell = &group->cells[0];
@@ -103,6 +108,12 @@ void fb_group_facts(const struct fb_group *group, struct fb_buf *out)
                     fb_units_count(done->ops, calls, sizeof calls),
                     fb_units_bytes((uint64_t)peak->median, live, sizeof live));
         break;
+    }
+    if (fb_group_is_program(group)) {
+        const char *driver = group->cells[0].workload.driver;
+        fb_buf_addf(out, "%s%s%s", group->cells[0].workload.command,
+                    driver != NULL ? "; driver: " : "", fb_text_or_empty(driver));
+        return;
     }
     fb_buf_addf(out, "seed %llu", (unsigned long long)group->cells[0].workload.seed);
     double scale = group->cells[0].workload.scale;
@@ -163,6 +174,11 @@ void fb_group_tie(const struct fb_group *group, const char *within, struct fb_bu
 void fb_group_setup(const struct fb_group *group, struct fb_buf *out)
 {
     const struct fb_cell *cell = fullest(group);
+    if (fb_group_is_program(group)) {
+        fb_buf_addf(out, "real time, %zu run%s each", cell->repetition_count,
+                    cell->repetition_count == 1 ? "" : "s");
+        return;
+    }
     struct fb_spread spread[FB_AXIS_COUNT];
     size_t product = 1;
     fb_spread_of(cell, FB_METRIC_PEAK_LIVE_BYTES, spread);

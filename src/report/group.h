@@ -30,6 +30,9 @@ unsigned fb_group_axes(const struct fb_group *group);
  * whatever its runs differ by. */
 void fb_group_tie(const struct fb_group *group, const char *within, struct fb_buf *out);
 
+/* Of a person's own program (`exec`), not of a replay. */
+bool fb_group_is_program(const struct fb_group *group);
+
 /* "kv-cache-growth (sequences=256)". */
 void fb_group_title(const struct fb_group *group, struct fb_buf *out);
 /* "1,234 allocator calls, peak live 512 MiB, seed 42" and "virtual clock, lockstep, 3 layouts". */

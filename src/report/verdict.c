@@ -146,9 +146,11 @@ static void add_contest(const struct fb_group *group, const struct fb_verdict *v
     add_tied_names(verdict, contest, best, tied, out);
     fb_buf_adds(out, tied > 1 ? ", a tie from " : ", ");
     add_size(out, value_of(best, contest->footprint));
-    fb_buf_adds(out, " for ");
-    add_size(out, value_of(best, contest->live));
-    fb_buf_adds(out, " of data");
+    if (!isnan(value_of(best, contest->live))) {
+        fb_buf_adds(out, " for ");
+        add_size(out, value_of(best, contest->live));
+        fb_buf_adds(out, " of data");
+    }
     if (tied > 1) {
         fb_buf_adds(out, " (");
         fb_group_tie(group, contest->within, out);
@@ -172,6 +174,25 @@ static void add_time(struct fb_buf *out, double ns)
         fb_buf_adds(out, fb_units_time((uint64_t)ns, text, sizeof text));
 }
 
+/* A program's own work takes time of its own, so there is no time a call: only its wall time. */
+static bool add_wall_time(const struct fb_verdict *verdict, const struct fb_cell *chosen,
+                          struct fb_buf *out)
+{
+    const struct fb_cell *fastest = chosen;
+    for (size_t i = 0; i < verdict->ranked_count; i++)
+        if (value_of(verdict->ranked[i], FB_METRIC_WALL_S) < value_of(fastest, FB_METRIC_WALL_S))
+            fastest = verdict->ranked[i];
+    double time = value_of(chosen, FB_METRIC_WALL_S), best = value_of(fastest, FB_METRIC_WALL_S);
+    if (isnan(time))
+        return false;
+    fb_buf_addf(out, "Time: under %s the work takes %.3g s", name_of(chosen), time);
+    if (fastest != chosen && best > 0)
+        fb_buf_addf(out, "; %+.0f %% against the fastest, %s (%.3g s)", (time / best - 1) * 100,
+                    name_of(fastest), best);
+    fb_buf_adds(out, fastest == chosen && verdict->ranked_count > 1 ? ": the fastest.\n" : ".\n");
+    return true;
+}
+
 static void add_speed(const struct fb_group *group, const struct fb_verdict *verdict,
                       const struct fb_cell *chosen, struct fb_buf *out)
 {
@@ -180,6 +201,8 @@ static void add_speed(const struct fb_group *group, const struct fb_verdict *ver
         fb_buf_addf(out, "Speed: not compared, since %s.\n", group->times_apart);
         return;
     }
+    if (isnan(time) && add_wall_time(verdict, chosen, out))
+        return;
     if (verdict->fastest == NULL || isnan(time)) {
         fb_buf_addf(out, "Speed: not measured for %s.\n", name_of(chosen));
         return;

@@ -66,6 +66,14 @@ const struct fb_field fb_checkpoint_fields[] = {
     END,
 };
 
+static const struct fb_field program_record_fields[] = {
+    ROW(TEXT, fb_program_record, name, "name"),
+    ROW(TEXT, fb_program_record, answered_by, "answered_by"),
+    ROW(U64, fb_program_record, processes, "processes"),
+    ROW(U64, fb_program_record, peak_bytes, "peak_bytes"),
+    END,
+};
+
 static const struct fb_field repetition_fields[] = {
     ROW(UNSIGNED, fb_repetition, index, "index"),
     ROW(U64, fb_repetition, seed, "seed"),
@@ -87,6 +95,9 @@ static const struct fb_field repetition_fields[] = {
     CUSTOM(fb_checkpoints_encode, fb_checkpoints_decode, "checkpoints"),
     ROW(TEXT, fb_repetition, series_file, "series"),
     ROW(TEXT, fb_repetition, stderr_text, "stderr"),
+    LATER_ROW(TEXT, fb_repetition, log_file, "log"),
+    LATER_ARRAY(fb_repetition, programs, program_count, program_record_fields, "programs"),
+    LATER_LIST(TEXTS, fb_repetition, notes, note_count, "notes"),
     END,
 };
 
@@ -98,6 +109,8 @@ static const struct fb_field workload_fields[] = {
     LIST(PAIRS, fb_cell, workload.params, workload.param_count, "params"),
     ROW(U64, fb_cell, workload.seed, "seed"),
     ROW(NUMBER, fb_cell, workload.scale, "scale"),
+    LATER_ROW(TEXT, fb_cell, workload.command, "command"),
+    LATER_ROW(TEXT, fb_cell, workload.driver, "driver"),
     END,
 };
 

@@ -134,6 +134,10 @@ const struct fb_metric_info fb_metrics[FB_METRIC_COUNT] = {
                                    "99.9th percentile of the time of one allocator call.", ""},
     [FB_METRIC_LATENCY_MAX_NS] = {"latency_max_ns", "ns", LOWER, false, true, "slowest call",
                                   "The slowest timed allocator call.", ""},
+    [FB_METRIC_WALL_S] = {"wall_s", "s", LOWER, false, false, "wall time",
+                          "Time that a program's work took, from ready to the end of its driver or "
+                          "its own. Not of a replay: see ns_per_op.",
+                          ""},
     [FB_METRIC_MINOR_FAULTS] = {"minor_faults", "count", LOWER, false, false, "page faults",
                                 "Minor page faults of the worker over the phases: the price of "
                                 "memory given back and taken again.",

@@ -72,6 +72,12 @@ void fb_checkpoint_deinit(struct fb_checkpoint *checkpoint)
     *checkpoint = (struct fb_checkpoint){0};
 }
 
+static void free_texts(char *const *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+}
+
 void fb_repetition_deinit(struct fb_repetition *repetition)
 {
     for (size_t i = 0; i < repetition->phase_count; i++)
@@ -84,6 +90,14 @@ void fb_repetition_deinit(struct fb_repetition *repetition)
     free(repetition->series_file);
     free(repetition->status_detail);
     free(repetition->stderr_text);
+    free(repetition->log_file);
+    for (size_t i = 0; i < repetition->program_count; i++) {
+        free(repetition->programs[i].name);
+        free(repetition->programs[i].answered_by);
+    }
+    free(repetition->programs);
+    free_texts(repetition->notes, repetition->note_count);
+    free(repetition->notes);
     memset(repetition, 0, sizeof *repetition);
 }
 
@@ -96,12 +110,6 @@ static void free_pairs(struct fb_name_value *pairs, size_t count)
     free(pairs);
 }
 
-static void free_texts(char *const *texts, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(texts[i]);
-}
-
 void fb_cell_deinit(struct fb_cell *cell)
 {
     char *const texts[] = {
@@ -110,6 +118,8 @@ void fb_cell_deinit(struct fb_cell *cell)
         cell->workload.file,
         cell->workload.sha256,
         cell->workload.trace_sha256,
+        cell->workload.command,
+        cell->workload.driver,
         cell->allocator.name,
         cell->allocator.backend,
         cell->allocator.spec,

@@ -88,6 +88,14 @@ struct fb_phase_record {
     uint64_t peak_t_ns; /* when the footprint first reached its peak; 0 in older files */
 };
 
+/* An executable that a run of a program consisted of. */
+struct fb_program_record {
+    char *name;
+    char *answered_by; /* the object whose malloc its processes call; NULL: not known */
+    uint64_t processes;
+    uint64_t peak_bytes; /* the most that one of them held */
+};
+
 struct fb_repetition {
     unsigned index;
     uint64_t seed;
@@ -109,6 +117,12 @@ struct fb_repetition {
     struct fb_series series; /* not in result.json: in series_file */
     char *series_file;       /* relative to the result folder, NULL when none */
     char *stderr_text;       /* what the worker's process printed, at most 4 KiB */
+    /* of a program's run only */
+    char *log_file; /* its whole output, relative to the result folder */
+    struct fb_program_record *programs;
+    size_t program_count;
+    char **notes; /* what a reader has to know of this run */
+    size_t note_count;
 };
 
 /* The timing pass of a cell. */
@@ -145,6 +159,8 @@ struct fb_cell {
         size_t param_count;
         uint64_t seed;
         double scale;
+        char *command; /* of a person's own program, as typed; NULL: a workload */
+        char *driver;  /* what loaded it; NULL: nothing */
     } workload;
     struct {
         char *name;    /* label shown */

@@ -16,6 +16,9 @@
  * nothing else. */
 int fb_store_create(const char *dir, bool force, struct fb_error *err) FB_MUST_USE;
 
+/* A folder inside it that some commands need: "logs". There already is no error. */
+int fb_store_make_folder(const char *dir, const char *name, struct fb_error *err) FB_MUST_USE;
+
 /* Writes result.json anew. */
 int fb_store_write_result(const char *dir, const struct fb_result *result,
                           struct fb_error *err) FB_MUST_USE;

@@ -62,7 +62,7 @@ static const struct {
 } ours[] = {
     {"series", ".csv"},         {"plots", ".svg"},      {"plots", ".png"}, {"plots", ".txt"},
     {"series", ".csv.partial"}, {"plots", ".gp"},       {"plots", ".dat"}, {"heat", ".csv"},
-    {"heat", ".csv.partial"},   {"workloads", ".yaml"},
+    {"heat", ".csv.partial"},   {"workloads", ".yaml"}, {"logs", ".log"},
 };
 
 static bool is_ours(const char *folder, const char *name)
@@ -104,7 +104,7 @@ static int clear_folder(const char *dir, const char *folder, struct fb_error *er
 static int clear(const char *dir, struct fb_error *err)
 {
     static const char *const files[] = {"result.json", ".result.json.partial", "report.html"};
-    static const char *const folders[] = {"series", "plots", "heat", "workloads"};
+    static const char *const folders[] = {"series", "plots", "heat", "workloads", "logs"};
     int result = 0;
     for (size_t i = 0; i < sizeof files / sizeof files[0] && result == 0; i++) {
         char *path = fb_format("%s/%s", dir, files[i]);
@@ -127,8 +127,13 @@ int fb_store_create(const char *dir, bool force, struct fb_error *err)
                        dir);
     if (force && clear(dir, err) != 0)
         return -1;
-    char *series = fb_format("%s/series", dir);
-    int result = make_folder(series, err);
-    free(series);
+    return fb_store_make_folder(dir, "series", err);
+}
+
+int fb_store_make_folder(const char *dir, const char *name, struct fb_error *err)
+{
+    char *path = fb_format("%s/%s", dir, name);
+    int result = make_folder(path, err);
+    free(path);
     return result;
 }
