@@ -64,7 +64,8 @@ static const struct {
 static bool from_harness(enum fb_metric metric)
 {
     return metric == FB_METRIC_WALL_S || metric == FB_METRIC_MINOR_FAULTS ||
-           metric == FB_METRIC_USER_S || metric == FB_METRIC_SYSTEM_S || metric == FB_METRIC_MAPPINGS_MAX;
+           metric == FB_METRIC_USER_S || metric == FB_METRIC_SYSTEM_S ||
+           metric == FB_METRIC_MAPPINGS_MAX;
 }
 
 void fb_measure_na(struct fb_repetition *repetition, enum fb_metric metric, const char *reason)
