@@ -50,7 +50,7 @@ static inline void end(struct fb_live_slot *const *own)
     fb_live_slot = *own;
 }
 
-#define CLEANUP __attribute__((cleanup(end)))
+#define CLEANUP __attribute__((cleanup(end), unused))
 
 static inline void *came(struct link *link, void *block)
 {

@@ -117,6 +117,7 @@ assert_none_left() {
 }
 
 @test "a program that its driver ends: kept, said" {
+    # shellcheck disable=SC2016 # the driver's shell expands it
     watch -a ptmalloc2 --driver 'sleep 0.3; kill "$FRAGBENCH_PID"; sleep 20' -- \
         "$(subject)" threads 100000000
     assert_status 5
@@ -326,6 +327,7 @@ sys.exit(run.wait(20))' "$FRAGBENCH" exec -a ptmalloc2 -f -o out -- "$(subject)"
 @test "bad command lines say what to do: exit 2" {
     run --separate-stderr "$FRAGBENCH" exec
     assert_status 2
+    # shellcheck disable=SC2154 # bats sets it
     assert_contains "$stderr" "no program given"
     watch -a ptmalloc2 -- no-such-program-anywhere
     assert_status 2

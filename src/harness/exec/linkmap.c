@@ -21,6 +21,7 @@ struct auxiliary {
 
 int fb_linkmap_peek(pid_t pid, uint64_t address, void *out, size_t size)
 {
+    /* cppcheck-suppress ctuuninitvar ; out is written to */
     struct iovec local = {out, size}, remote = {(void *)(uintptr_t)address, size};
     return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size ? 0 : -1;
 }
