@@ -101,10 +101,12 @@ goals() {
             (.own.peak_footprint_bytes | mib), (.peak | mib), word(.own.peak_footprint_bytes; .peak),
             (.own.end_footprint_bytes | mib), (.end | mib),
             word(.own.end_footprint_bytes; .end)] | join("\t")),
-        "",
         "geometric mean of ratio peak: " + ([("tensor-arena", "ptmalloc2", "jemalloc", "tcmalloc",
             "mimalloc") as $who | "\($who) \(map(.all[] | select(.allocator == $who) | .ratio_peak |
-            values) | gm | fixed(3))"] | join(", "))' <"$known" | aligned 1
+            values) | gm | fixed(3))"] | join(", "))' <"$known" >"$work/goals.tsv"
+    sed '$d' "$work/goals.tsv" | aligned 1
+    echo
+    tail -n 1 "$work/goals.tsv"
 }
 
 # NAME and the first sentence of its description, tab-separated.
