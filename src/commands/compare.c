@@ -144,7 +144,11 @@ static unsigned happened(const struct work *work, struct fb_error *err)
             bits |=
                 finding->judgement == FB_JUDGED_FAILED ? FB_HAPPENED_INCOMPLETE : FB_HAPPENED_GATE;
     }
-    if (nothing && work->comparison.refused == 0)
+    if (nothing && work->comparison.unlike > 0)
+        (void)fb_fail(err, FB_ERROR_NOTHING,
+                      "nothing to compare: every cell of the base was measured under other "
+                      "conditions; measure the base again, here");
+    else if (nothing && work->comparison.refused == 0)
         (void)fb_fail(err, FB_ERROR_NOTHING,
                       "nothing to compare: no cell has figures on both sides; cells are paired by "
                       "workload, contender and varied parameters (--by says what may differ)");
