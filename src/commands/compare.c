@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/shell.h"
 #include "commands/commands.h"
 #include "commands/compare_options.h"
 #include "commands/exit_code.h"
@@ -78,12 +79,42 @@ static void read_curve(const struct work *work, const struct fb_finding *finding
     free(folder);
 }
 
+/* The picture that shows the difference: of all cells where they have namesakes in the base, else
+ * of the curves of the one result. */
+static void add_picture(const struct work *work, struct fb_finding *finding)
+{
+    struct fb_buf line;
+    fb_buf_init(&line, TEXT_CAP_BYTES);
+    bool bare = strncmp(finding->next, "fragbench ", strlen("fragbench ")) == 0;
+    fb_buf_addf(&line, "%s%s; as a picture: fragbench plot ", bare ? "to see where it is: " : "",
+                finding->next);
+    fb_shell_add(&line, work->shown[finding->set].folder);
+    const char *before = finding->base->id, *after = finding->cell->id;
+    if (finding->set > 0 && before != NULL && after != NULL && strcmp(before, after) == 0) {
+        fb_buf_adds(&line, " --plot change --base ");
+        fb_shell_add(&line, work->shown[0].folder);
+    } else {
+        fb_buf_adds(&line, " --plot rss");
+    }
+    free(finding->next);
+    finding->next = fb_strdup(line.text);
+    fb_buf_deinit(&line);
+}
+
+/* Every finding's place and advice; the first regression of a set also names its picture. */
 static void explain(struct work *work)
 {
     struct fb_findings *findings = &work->comparison.findings;
+    size_t pictured = SIZE_MAX;
     for (size_t i = 0; i < findings->count; i++) {
-        read_curve(work, &findings->items[i]);
-        fb_explain(&findings->items[i]);
+        struct fb_finding *finding = &findings->items[i];
+        read_curve(work, finding);
+        fb_explain(finding);
+        if (finding->judgement != FB_JUDGED_REGRESSED || !finding->gates ||
+            finding->metric == FB_METRIC_COUNT || finding->set == pictured || finding->next == NULL)
+            continue;
+        add_picture(work, finding);
+        pictured = finding->set;
     }
 }
 
@@ -144,7 +175,11 @@ static unsigned happened(const struct work *work, struct fb_error *err)
             bits |=
                 finding->judgement == FB_JUDGED_FAILED ? FB_HAPPENED_INCOMPLETE : FB_HAPPENED_GATE;
     }
-    if (nothing && work->comparison.refused == 0)
+    if (nothing && work->comparison.unlike > 0)
+        (void)fb_fail(err, FB_ERROR_NOTHING,
+                      "nothing to compare: every cell of the base was measured under other "
+                      "conditions; measure the base again, here");
+    else if (nothing && work->comparison.refused == 0)
         (void)fb_fail(err, FB_ERROR_NOTHING,
                       "nothing to compare: no cell has figures on both sides; cells are paired by "
                       "workload, contender and varied parameters (--by says what may differ)");

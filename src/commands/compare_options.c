@@ -25,6 +25,7 @@ enum {
     KEY_FAIL_ON,
     KEY_EXACT,
     KEY_EXPECT_SAME,
+    KEY_SKIP_UNLIKE,
     KEY_FORMAT,
     KEY_EXPORT,
     KEY_ALL,
@@ -237,6 +238,14 @@ static int set_expect_same(struct fb_compare_request *request, const char *text,
     return 0;
 }
 
+static int set_skip_unlike(struct fb_compare_request *request, const char *text,
+                           struct fb_error *err)
+{
+    (void)text, (void)err;
+    request->rules.skip_unlike = true;
+    return 0;
+}
+
 static int set_format(struct fb_compare_request *request, const char *text, struct fb_error *err)
 {
     const char *names[NAMES_MAX];
@@ -279,6 +288,11 @@ static const struct row {
     {{"base", KEY_BASE, "NAME", 0,
       "the contender, or VAR=VALUE, that the others are set against (default: the first)", 1},
      set_base},
+    {{"skip-unlike", KEY_SKIP_UNLIKE, NULL, 0,
+      "skip cells that were measured under other conditions, and say which, where others are "
+      "refused: for a base that is kept and not measured anew",
+      1},
+     set_skip_unlike},
     {{"metric", KEY_METRIC, "METRIC,...", 0,
       "what is judged (default: ratio_peak, kept_bytes, end_footprint_bytes); \"all\" is every one "
       "of which less is better",

@@ -312,17 +312,27 @@ static void judge_all(struct context *context)
         judge_metric(context, metrics[i]);
 }
 
+/* Whether the two were measured under different conditions, which is then said. */
+static bool judge_key(struct context *context)
+{
+    const struct fb_compare_options *options = context->options;
+    const struct fb_matchup *pair = context->pair;
+    unsigned allowed = fb_match_closure(options->pairing.by);
+    bool unlike = (pair->differing & ~allowed) != 0;
+    if (!pair->ambiguous && !unlike)
+        return false;
+    bool skip = options->skip_unlike && !pair->ambiguous;
+    add_whole(context, FB_JUDGED_SKIPPED,
+              skip ? fb_refusals_skip(&context->refusals, context->sets, pair, allowed)
+                   : fb_refusals_add(&context->refusals, context->sets, pair, allowed));
+    return true;
+}
+
 static void judge_pair(struct context *context)
 {
     const struct fb_matchup *pair = context->pair;
-    if (judge_presence(context))
+    if (judge_presence(context) || judge_key(context))
         return;
-    unsigned allowed = fb_match_closure(context->options->pairing.by);
-    if (pair->ambiguous || (pair->differing & ~allowed) != 0) {
-        char *why = fb_refusals_add(&context->refusals, context->sets, pair, allowed);
-        add_whole(context, FB_JUDGED_SKIPPED, why);
-        return;
-    }
     const unsigned runs = FB_MATCH_BIT(FB_MATCH_LAYOUTS) | FB_MATCH_BIT(FB_MATCH_SEED);
     context->repeats = (pair->differing & runs) == 0 &&
                        fb_judge_repeats(&context->sets[0].result->host, pair->base) &&
@@ -343,6 +353,7 @@ void fb_compare(const struct fb_compare_set *sets, size_t set_count,
         judge_pair(&context);
     }
     out->refused = context.refusals.pairs;
+    out->unlike = context.refusals.skipped;
     out->fields = context.refusals.fields;
     out->refusals = fb_refusals_text(&context.refusals);
     fb_refusals_deinit(&context.refusals);

@@ -2,7 +2,7 @@
  *
  * The result is a list of findings (finding.h) in the order of the base's cells. What cannot be
  * compared is refused, not guessed at: pairs whose comparison keys differ in a field that was not
- * named in `by`.
+ * named in `by`. With skip_unlike such a pair is skipped, as a finding and in `refusals`.
  */
 #ifndef FB_METRICS_COMPARE_H
 #define FB_METRICS_COMPARE_H
@@ -22,6 +22,7 @@ struct fb_compare_options {
     size_t metric_count;
     struct fb_tolerances tolerances;
     unsigned fail_on; /* FB_COMPARE_BIT()s of the judgements that gate */
+    bool skip_unlike; /* pairs whose keys differ are left out and said, not refused */
     bool exact;       /* in cells that repeat any difference counts, whatever its size */
     bool expect_same; /* A/A: any difference where cells repeat gates, for better or worse; else one
                          that passes tolerances and evidence */
@@ -36,6 +37,7 @@ struct fb_comparison {
     struct fb_findings findings;
     size_t judged;   /* findings with a verdict on values */
     size_t refused;  /* pairs that were not compared because their keys differ */
+    size_t unlike;   /* the same where skip_unlike lets that pass */
     char *refusals;  /* owned: why, all fields and both values, lines for a person; NULL = none */
     unsigned fields; /* the fields that stood in the way: what --by would have to name */
 };

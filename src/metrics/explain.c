@@ -234,7 +234,7 @@ static void add_value_advice(const struct fb_finding *finding, struct fb_buf *ou
     else if (moment != NONE)
         add_kept_advice(finding, out);
     fb_buf_adds(out, out->length > 0 ? "again: " : "");
-    add_command(finding->cell, "", out);
+    add_command(finding->cell, moment != NONE ? " --explain" : "", out); /* where the memory is */
 }
 
 static char *describe_next(const struct fb_finding *finding)

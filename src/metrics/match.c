@@ -16,7 +16,8 @@ const struct fb_match_info fb_matches[FB_MATCH_COUNT] = {
     [FB_MATCH_PARAMS] = {"params", BIT(FB_MATCH_TRACE), true, "its parameters"},
     [FB_MATCH_SCALE] = {"scale", BIT(FB_MATCH_TRACE), false, "--scale"},
     [FB_MATCH_SEED] = {"seed", BIT(FB_MATCH_TRACE), false, "the seeds"},
-    [FB_MATCH_TRACE] = {"trace", 0, false, "the trace that was replayed, as a hash"},
+    [FB_MATCH_TRACE] = {"trace", 0, false,
+                        "the trace that was replayed, as a hash (recordings: their name is all)"},
     [FB_MATCH_ALLOCATOR] = {"allocator",
                             BIT(FB_MATCH_TUNABLES) | BIT(FB_MATCH_VERSION) | BIT(FB_MATCH_SHA256),
                             true,
@@ -40,6 +41,15 @@ enum fb_match fb_match_find(const char *name)
     while (field < FB_MATCH_COUNT && strcmp(fb_matches[field].name, name) != 0)
         field++;
     return (enum fb_match)field;
+}
+
+unsigned fb_match_heads(unsigned fields)
+{
+    unsigned heads = fields;
+    for (size_t i = 0; i < FB_MATCH_COUNT; i++)
+        if ((fields & BIT(i)) != 0)
+            heads &= ~(fb_match_closure(BIT(i)) & ~BIT(i));
+    return heads;
 }
 
 unsigned fb_match_closure(unsigned fields)
@@ -116,6 +126,42 @@ static void add_thp(struct fb_buf *out, const struct fb_host *host, const struct
     fb_buf_addf(out, "%s%s", or_empty(cell->thp), never ? ", off in the system" : "");
 }
 
+static bool is_recording(const struct fb_cell *cell)
+{
+    const char *file = or_empty(cell->workload.file), *ending = strrchr(file, '.');
+    return ending != NULL && strcmp(ending, ".fbt") == 0;
+}
+
+/* Two recordings of one program are two traces, and the change of the program is what they are made
+ * to show: they are the same by their name. */
+static void add_trace(struct fb_buf *out, const struct fb_cell *cell)
+{
+    if (is_recording(cell))
+        fb_buf_adds(out, "a recording");
+    else
+        add_hash(out, cell->workload.trace_sha256);
+}
+
+/* Whether the library came with fragbench: then it is a part of fragbench's build, which is shown
+ * and not refused. One that is named by its path is a contender like any other. */
+static bool is_of_fragbench(const struct fb_cell *cell)
+{
+    const char *path = or_empty(cell->allocator.path), *slash = strrchr(path, '/');
+    const char *own = "libfragbench-";
+    return or_empty(cell->allocator.backend)[0] != '\0' &&
+           strncmp(slash == NULL ? path : slash + 1, own, strlen(own)) == 0;
+}
+
+static void add_library_field(enum fb_match field, const struct fb_cell *cell, struct fb_buf *out)
+{
+    if (is_of_fragbench(cell))
+        fb_buf_adds(out, "fragbench's own");
+    else if (field == FB_MATCH_VERSION)
+        fb_buf_adds(out, or_empty(cell->allocator.version));
+    else
+        add_hash(out, cell->allocator.sha256);
+}
+
 static void add_workload_field(enum fb_match field, const struct fb_cell *cell, struct fb_buf *out)
 {
     if (field == FB_MATCH_WORKLOAD)
@@ -127,7 +173,7 @@ static void add_workload_field(enum fb_match field, const struct fb_cell *cell, 
     else if (field == FB_MATCH_SEED)
         add_seeds(out, cell);
     else
-        add_hash(out, cell->workload.trace_sha256);
+        add_trace(out, cell);
 }
 
 /* Tunables are part of the name that is shown; here they are a field of their own. */
@@ -149,10 +195,8 @@ static void add_field(enum fb_match field, const struct fb_host *host, const str
         add_pairs(out, cell->allocator.tunables, cell->allocator.tunable_count);
         break;
     case FB_MATCH_VERSION:
-        fb_buf_adds(out, or_empty(cell->allocator.version));
-        break;
     case FB_MATCH_SHA256:
-        add_hash(out, cell->allocator.sha256);
+        add_library_field(field, cell, out);
         break;
     case FB_MATCH_LIBC:
         fb_buf_adds(out, or_empty(host->libc));

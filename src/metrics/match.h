@@ -1,5 +1,8 @@
 /* The comparison key: what two cells must have in common for their figures to be set against each
- * other. One table; --by names fields of it that are meant to differ. */
+ * other. One table; --by names fields of it that are meant to differ.
+ *
+ * Left out: the trace of a recording (its name counts), and version and hash of the allocators that
+ * come with fragbench, whose build is shown and not refused. */
 #ifndef FB_METRICS_MATCH_H
 #define FB_METRICS_MATCH_H
 
@@ -43,6 +46,8 @@ extern const struct fb_match_info fb_matches[FB_MATCH_COUNT];
 enum fb_match fb_match_find(const char *name);
 /* The fields and what each implies. */
 unsigned fb_match_closure(unsigned fields);
+/* The fields without those that another of them implies. */
+unsigned fb_match_heads(unsigned fields);
 
 /* A field's value as people read it; "none" where it is empty. New string. */
 char *fb_match_text(enum fb_match field, const struct fb_host *host, const struct fb_cell *cell);

@@ -191,6 +191,30 @@ measured() { # FOLDER METRIC
     assert_contains "$output" "Linux 9.9"
 }
 
+@test "what was measured elsewhere is skipped where asked, and the rest is judged" {
+    measure base -a ptmalloc2 -a "more=$FAULTY/libpadded_0.so" tiny.yaml
+    mkdir lib libc
+    sed "s/$(jq -r '.cells[1].allocator.sha256' base/result.json)/1234567890ab/" \
+        base/result.json >lib/result.json
+    jq '.host.libc = "glibc 2.99"' base/result.json >libc/result.json
+    run --separate-stderr "$FRAGBENCH" compare --skip-unlike lib base
+    assert_status 0
+    assert_contains "$output" "3 unchanged, 1 skipped"
+    assert_contains "$output" "gate: passed for what was judged"
+    assert_contains "$stderr" "skipped: more sha256 1234567890ab expected, "
+    assert_contains "$stderr" " found (tiny/more)"
+    run --separate-stderr "$FRAGBENCH" compare --skip-unlike --fail-on skipped lib base
+    assert_status 1
+    run --separate-stderr "$FRAGBENCH" compare lib base
+    assert_status 2
+    # All of it: there is no gate, and that is said.
+    run --separate-stderr "$FRAGBENCH" compare --skip-unlike libc base
+    assert_status 4
+    assert_contains "$stderr" "skipped: libc glibc 2.99 expected, "
+    assert_contains "$stderr" "found (tiny/ptmalloc2 and 1 more)"
+    assert_contains "$stderr" "measure the base again"
+}
+
 @test "a result without its curves is compared all the same" {
     write_churn
     measure both -a "old=$FAULTY/libpadded_0.so" -a "new=$FAULTY/libpadded_10.so" churn.yaml

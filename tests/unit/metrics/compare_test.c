@@ -281,6 +281,50 @@ static void advice_names_no_field_that_another_implies(void **state)
     assert_int_equal(out.refused, 0);
 }
 
+static void unlike_pairs_are_skipped_and_said_once_where_asked(void **state)
+{
+    (void)state;
+    struct fb_cell *cell = one_each();
+    sets_text(&cell->allocator.version, "5.2.1");
+    sets_text(&cell->allocator.sha256, "0000");
+    sets_value(cell, M(RATIO_PEAK), 9); /* would gate */
+    (void)sets_add(&base, "tcmalloc", 3);
+    (void)sets_add(&new, "tcmalloc", 3);
+    options.skip_unlike = true;
+    compare();
+    assert_int_equal(out.refused, 0);
+    assert_int_equal(out.unlike, 1);
+    assert_int_equal(out.judged, 3); /* tcmalloc's */
+    assert_judged(&out, WHOLE, FB_JUDGED_SKIPPED, false);
+    assert_string_equal(sets_finding(&out, WHOLE)->message,
+                        "w, jemalloc: jemalloc 5.3.0 expected, 5.2.1 found");
+    assert_string_equal(out.refusals,
+                        "fragbench: skipped: jemalloc 5.3.0 expected, 5.2.1 found (w/jemalloc)\n");
+    sets_text(&new.host.libc, "glibc 2.41");
+    sets_text(&cell->allocator.version, "5.3.0");
+    sets_text(&cell->allocator.sha256, "fedcba9876543210");
+    compare();
+    assert_int_equal(out.judged, 0);
+    assert_string_equal(out.refusals, "fragbench: skipped: libc glibc 2.36 expected, glibc 2.41 "
+                                      "found (w/jemalloc and 1 more)\n");
+    options.fail_on |= FB_COMPARE_BIT(FB_JUDGED_SKIPPED);
+    compare();
+    assert_int_equal(fb_findings_gating(&out.findings), 2);
+}
+
+static void what_could_be_several_is_refused_even_then(void **state)
+{
+    (void)state;
+    (void)sets_add(&base, "old", 3);
+    (void)sets_add(&base, "older", 3);
+    (void)sets_add(&new, "new", 3);
+    options.skip_unlike = true;
+    options.pairing.by = FB_MATCH_BIT(FB_MATCH_ALLOCATOR);
+    compare();
+    assert_int_equal(out.unlike, 0);
+    assert_int_equal(out.refused, 1);
+}
+
 static void other_layouts_make_a_cell_inexact(void **state)
 {
     (void)state;
@@ -380,7 +424,8 @@ static void explanations_name_phase_and_time(void **state)
     assert_string_equal(sets_finding(&out, M(KEPT_BYTES))->where,
                         "at the end of phase phase-a, at 10 s of 30 s");
     assert_contains(sets_finding(&out, M(KEPT_BYTES))->next, "so it is cached");
-    assert_contains(sets_finding(&out, M(RATIO_PEAK))->next, "fragbench run w.yaml -a 'jemalloc'");
+    assert_contains(sets_finding(&out, M(RATIO_PEAK))->next,
+                    "fragbench run w.yaml -a 'jemalloc' --explain");
     assert_null(sets_finding(&out, M(END_FOOTPRINT_BYTES))->where);
 }
 
@@ -403,6 +448,8 @@ int main(void)
         CASE(unequal_work_is_not_compared),
         CASE(other_conditions_are_refused_with_both_values),
         CASE(advice_names_no_field_that_another_implies),
+        CASE(unlike_pairs_are_skipped_and_said_once_where_asked),
+        CASE(what_could_be_several_is_refused_even_then),
         CASE(other_layouts_make_a_cell_inexact),
         CASE(cells_of_one_set_stand_against_the_first),
         CASE(contenders_of_two_sets_pair_when_there_is_no_doubt),

@@ -103,6 +103,52 @@ static void each_number_of_the_key_is_seen(void **state)
     assert_int_equal(differences(), 0);
 }
 
+static void recordings_are_the_same_by_their_name(void **state)
+{
+    (void)state;
+    sets_text(&left->workload.file, "base/service.fbt");
+    sets_text(&right->workload.file, "new/service.fbt");
+    sets_text(&right->workload.trace_sha256, "else");
+    assert_int_equal(differences(), 0);
+    sets_text(&right->workload.file, "service.fbt.yaml"); /* a workload is none */
+    assert_only(FB_MATCH_TRACE);
+    sets_text(&right->workload.file, "new/service.fbt");
+    sets_text(&right->workload.name, "other");
+    assert_only(FB_MATCH_WORKLOAD);
+}
+
+static void the_build_of_fragbench_is_no_part_of_the_key(void **state)
+{
+    (void)state;
+    for (struct fb_cell *cell = left;; cell = right) {
+        sets_text(&cell->allocator.backend, "tensor-arena");
+        sets_text(&cell->allocator.path, "build/bin/libfragbench-tensor-arena.so");
+        if (cell == right)
+            break;
+    }
+    sets_text(&right->allocator.version, "0.2.0");
+    sets_text(&right->allocator.sha256, "else");
+    assert_int_equal(differences(), 0);
+    sets_text(&left->allocator.backend, ""); /* named by path: contenders like any other */
+    sets_text(&right->allocator.backend, "");
+    assert_int_equal(differences(), FB_MATCH_BIT(FB_MATCH_VERSION) | FB_MATCH_BIT(FB_MATCH_SHA256));
+    sets_text(&left->allocator.backend, "jemalloc");
+    sets_text(&right->allocator.backend, "jemalloc");
+    sets_text(&left->allocator.path, "/usr/lib/libjemalloc.so.2");
+    sets_text(&right->allocator.path, "/usr/lib/libjemalloc.so.2");
+    assert_int_equal(differences(), FB_MATCH_BIT(FB_MATCH_VERSION) | FB_MATCH_BIT(FB_MATCH_SHA256));
+}
+
+static void heads_are_what_no_other_implies(void **state)
+{
+    (void)state;
+    unsigned fields = FB_MATCH_BIT(FB_MATCH_VERSION) | FB_MATCH_BIT(FB_MATCH_SHA256) |
+                      FB_MATCH_BIT(FB_MATCH_LIBC);
+    assert_int_equal(fb_match_heads(fields),
+                     FB_MATCH_BIT(FB_MATCH_VERSION) | FB_MATCH_BIT(FB_MATCH_LIBC));
+    assert_int_equal(fb_match_heads(0), 0);
+}
+
 static void texts_are_for_people(void **state)
 {
     (void)state;
@@ -170,6 +216,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(same_conditions_differ_in_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(each_text_of_the_key_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(each_number_of_the_key_is_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(recordings_are_the_same_by_their_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_build_of_fragbench_is_no_part_of_the_key, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(heads_are_what_no_other_implies, setup, teardown),
         cmocka_unit_test_setup_teardown(texts_are_for_people, setup, teardown),
         cmocka_unit_test_setup_teardown(names_are_found_and_closures_reach_the_end, setup,
                                         teardown),
