@@ -7,8 +7,6 @@
 #include "report/curves.h"
 #include "report/group.h"
 
-#include <jansson.h>
-
 /* A result with what its pictures need. Borrows the result and dir; the rest is its own. */
 struct fb_plot_source {
     const char *dir;
@@ -16,8 +14,7 @@ struct fb_plot_source {
     struct fb_groups groups;
     struct fb_group_curves {
         struct fb_cell_curves *cells;
-    } * curves;       /* by group; NULL when not loaded */
-    json_t *document; /* result.json as it is, for fields of later versions; may be NULL */
+    } * curves; /* by group; NULL when not loaded */
 };
 
 /* Reads the curves (when with_curves) thinned for pictures of that width. */
