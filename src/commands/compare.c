@@ -4,12 +4,11 @@
 #include "base/buf.h"
 #include "commands/commands.h"
 #include "commands/compare_options.h"
+#include "commands/comparing.h"
 #include "commands/exit_code.h"
 #include "commands/folder.h"
 #include "commands/message.h"
 #include "commands/progress.h"
-#include "metrics/explain.h"
-#include "metrics/limits.h"
 #include "report/comparison.h"
 #include "result/store.h"
 
@@ -23,9 +22,8 @@
 
 struct work {
     struct fb_compare_request request;
-    struct fb_result *results;     /* one a source */
-    struct fb_compare_set *sets;   /* labels and results */
-    struct fb_document_set *shown; /* with the folders */
+    struct fb_result *results; /* one a source */
+    struct fb_document_set *sets;
     struct fb_comparison comparison;
 };
 
@@ -34,13 +32,11 @@ static int read_sets(struct work *work, struct fb_error *err)
     size_t count = work->request.source_count;
     work->results = fb_alloc(count, sizeof *work->results);
     work->sets = fb_alloc(count, sizeof *work->sets);
-    work->shown = fb_alloc(count, sizeof *work->shown);
     for (size_t i = 0; i < count; i++) {
         const struct fb_compare_source *source = &work->request.sources[i];
         if (fb_store_read_result(source->folder, &work->results[i], err) != 0)
             return -1;
-        work->sets[i] = (struct fb_compare_set){source->label, &work->results[i]};
-        work->shown[i] = (struct fb_document_set){source->label, source->folder, &work->results[i]};
+        work->sets[i] = (struct fb_document_set){source->label, source->folder, &work->results[i]};
     }
     return 0;
 }
@@ -59,53 +55,6 @@ static int check_base(const struct work *work, struct fb_error *err)
                    "--base \"%s\": no contender of that name in %s, and no cell of that VAR=VALUE; "
                    "its cells: `jq -r .cells[].id %s/result.json'",
                    base, work->request.sources[0].folder, work->request.sources[0].folder);
-}
-
-/* The curve that tells when a peak was. A result that was copied without its curves is as good
- * but for that. */
-static void read_curve(const struct work *work, const struct fb_finding *finding)
-{
-    if (finding->cell == NULL || !fb_explain_wanted(finding))
-        return;
-    struct fb_repetition *run = fb_explain_run(finding->cell, finding->metric);
-    if (run == NULL || run->series_file == NULL || run->series.count > 0)
-        return;
-    struct fb_error missing = {0};
-    struct fb_series series = {0};
-    char *folder = fb_store_folder_of(work->shown[finding->set].folder);
-    if (fb_store_read_series(folder, run, &series, &missing) == 0)
-        run->series = series;
-    free(folder);
-}
-
-static void explain(struct work *work)
-{
-    struct fb_findings *findings = &work->comparison.findings;
-    for (size_t i = 0; i < findings->count; i++) {
-        read_curve(work, &findings->items[i]);
-        fb_explain(&findings->items[i]);
-    }
-}
-
-/* What is over a limit of its workload in the sets that are judged. Cells that failed have been
- * said by the comparison. */
-static void judge_limits(struct work *work)
-{
-    size_t count = work->request.source_count;
-    for (size_t set = count > 1 ? 1 : 0; set < count; set++) {
-        struct fb_findings limits = {0};
-        fb_limits_judge(&work->results[set], &limits);
-        for (size_t i = 0; i < limits.count; i++) {
-            struct fb_finding *found = &limits.items[i];
-            if (found->judgement != FB_JUDGED_OVER_LIMIT)
-                continue;
-            struct fb_finding *finding = fb_findings_add(&work->comparison.findings);
-            *finding = *found;
-            finding->set = set;
-            found->message = found->where = found->next = NULL; /* taken */
-        }
-        fb_findings_deinit(&limits);
-    }
 }
 
 static void print_document(const struct work *work, const struct fb_document *document)
@@ -155,10 +104,9 @@ static unsigned compare(struct work *work, struct fb_error *err)
 {
     if (read_sets(work, err) != 0 || check_base(work, err) != 0)
         return 0;
-    fb_compare(work->sets, work->request.source_count, &work->request.rules, &work->comparison);
-    explain(work);
-    judge_limits(work);
-    const struct fb_document document = {work->shown, work->request.source_count, true,
+    fb_comparing_judge(work->sets, work->request.source_count, &work->request.rules,
+                       &work->comparison);
+    const struct fb_document document = {work->sets, work->request.source_count, true,
                                          &work->comparison.findings};
     print_document(work, &document);
     if (work->comparison.refusals != NULL)
@@ -176,7 +124,6 @@ static void work_deinit(struct work *work)
         fb_result_deinit(&work->results[i]);
     free(work->results);
     free(work->sets);
-    free(work->shown);
     fb_compare_options_deinit(&work->request);
 }
 

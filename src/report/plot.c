@@ -108,7 +108,7 @@ struct fb_picture *fb_pictures_add(struct fb_pictures *pictures, const char *kin
     free(suffix);
     pictures->items = fb_realloc(pictures->items, pictures->count + 1, sizeof *pictures->items);
     struct fb_picture *picture = &pictures->items[pictures->count++];
-    *picture = (struct fb_picture){.kind = kind, .name = name, .text = text};
+    *picture = (struct fb_picture){.kind = kind, .name = name, .text = text, .group = group};
     fb_buf_init(&picture->data, FB_PLOT_DATA_CAP_BYTES);
     return picture;
 }

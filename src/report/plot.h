@@ -39,9 +39,10 @@ struct fb_plot_request {
 
 /* One picture: its template's data. */
 struct fb_picture {
-    const char *kind; /* also the template's name */
-    char *name;       /* of its file, without ending: "rss-kv-cache-growth" */
-    char *text;       /* what it shows, in one sentence, for who cannot see it */
+    const char *kind;             /* also the template's name */
+    char *name;                   /* of its file, without ending: "rss-kv-cache-growth" */
+    char *text;                   /* what it shows, in one sentence, for who cannot see it */
+    const struct fb_group *group; /* of a source's, which it may not outlive; NULL: of several */
     struct fb_buf data;
 };
 
