@@ -2,15 +2,13 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/shell.h"
 #include "commands/commands.h"
 #include "commands/compare_options.h"
+#include "commands/comparing.h"
 #include "commands/exit_code.h"
 #include "commands/folder.h"
 #include "commands/message.h"
 #include "commands/progress.h"
-#include "metrics/explain.h"
-#include "metrics/limits.h"
 #include "report/comparison.h"
 #include "result/store.h"
 
@@ -24,9 +22,8 @@
 
 struct work {
     struct fb_compare_request request;
-    struct fb_result *results;     /* one a source */
-    struct fb_compare_set *sets;   /* labels and results */
-    struct fb_document_set *shown; /* with the folders */
+    struct fb_result *results; /* one a source */
+    struct fb_document_set *sets;
     struct fb_comparison comparison;
 };
 
@@ -35,13 +32,11 @@ static int read_sets(struct work *work, struct fb_error *err)
     size_t count = work->request.source_count;
     work->results = fb_alloc(count, sizeof *work->results);
     work->sets = fb_alloc(count, sizeof *work->sets);
-    work->shown = fb_alloc(count, sizeof *work->shown);
     for (size_t i = 0; i < count; i++) {
         const struct fb_compare_source *source = &work->request.sources[i];
         if (fb_store_read_result(source->folder, &work->results[i], err) != 0)
             return -1;
-        work->sets[i] = (struct fb_compare_set){source->label, &work->results[i]};
-        work->shown[i] = (struct fb_document_set){source->label, source->folder, &work->results[i]};
+        work->sets[i] = (struct fb_document_set){source->label, source->folder, &work->results[i]};
     }
     return 0;
 }
@@ -60,83 +55,6 @@ static int check_base(const struct work *work, struct fb_error *err)
                    "--base \"%s\": no contender of that name in %s, and no cell of that VAR=VALUE; "
                    "its cells: `jq -r .cells[].id %s/result.json'",
                    base, work->request.sources[0].folder, work->request.sources[0].folder);
-}
-
-/* The curve that tells when a peak was. A result that was copied without its curves is as good
- * but for that. */
-static void read_curve(const struct work *work, const struct fb_finding *finding)
-{
-    if (finding->cell == NULL || !fb_explain_wanted(finding))
-        return;
-    struct fb_repetition *run = fb_explain_run(finding->cell, finding->metric);
-    if (run == NULL || run->series_file == NULL || run->series.count > 0)
-        return;
-    struct fb_error missing = {0};
-    struct fb_series series = {0};
-    char *folder = fb_store_folder_of(work->shown[finding->set].folder);
-    if (fb_store_read_series(folder, run, &series, &missing) == 0)
-        run->series = series;
-    free(folder);
-}
-
-/* The picture that shows the difference: of all cells where they have namesakes in the base, else
- * of the curves of the one result. */
-static void add_picture(const struct work *work, struct fb_finding *finding)
-{
-    struct fb_buf line;
-    fb_buf_init(&line, TEXT_CAP_BYTES);
-    bool bare = strncmp(finding->next, "fragbench ", strlen("fragbench ")) == 0;
-    fb_buf_addf(&line, "%s%s; as a picture: fragbench plot ", bare ? "to see where it is: " : "",
-                finding->next);
-    fb_shell_add(&line, work->shown[finding->set].folder);
-    const char *before = finding->base->id, *after = finding->cell->id;
-    if (finding->set > 0 && before != NULL && after != NULL && strcmp(before, after) == 0) {
-        fb_buf_adds(&line, " --plot change --base ");
-        fb_shell_add(&line, work->shown[0].folder);
-    } else {
-        fb_buf_adds(&line, " --plot rss");
-    }
-    free(finding->next);
-    finding->next = fb_strdup(line.text);
-    fb_buf_deinit(&line);
-}
-
-/* Every finding's place and advice; the first regression of a set also names its picture. */
-static void explain(struct work *work)
-{
-    struct fb_findings *findings = &work->comparison.findings;
-    size_t pictured = SIZE_MAX;
-    for (size_t i = 0; i < findings->count; i++) {
-        struct fb_finding *finding = &findings->items[i];
-        read_curve(work, finding);
-        fb_explain(finding);
-        if (finding->judgement != FB_JUDGED_REGRESSED || !finding->gates ||
-            finding->metric == FB_METRIC_COUNT || finding->set == pictured || finding->next == NULL)
-            continue;
-        add_picture(work, finding);
-        pictured = finding->set;
-    }
-}
-
-/* What is over a limit of its workload in the sets that are judged. Cells that failed have been
- * said by the comparison. */
-static void judge_limits(struct work *work)
-{
-    size_t count = work->request.source_count;
-    for (size_t set = count > 1 ? 1 : 0; set < count; set++) {
-        struct fb_findings limits = {0};
-        fb_limits_judge(&work->results[set], &limits);
-        for (size_t i = 0; i < limits.count; i++) {
-            struct fb_finding *found = &limits.items[i];
-            if (found->judgement != FB_JUDGED_OVER_LIMIT)
-                continue;
-            struct fb_finding *finding = fb_findings_add(&work->comparison.findings);
-            *finding = *found;
-            finding->set = set;
-            found->message = found->where = found->next = NULL; /* taken */
-        }
-        fb_findings_deinit(&limits);
-    }
 }
 
 static void print_document(const struct work *work, const struct fb_document *document)
@@ -190,10 +108,9 @@ static unsigned compare(struct work *work, struct fb_error *err)
 {
     if (read_sets(work, err) != 0 || check_base(work, err) != 0)
         return 0;
-    fb_compare(work->sets, work->request.source_count, &work->request.rules, &work->comparison);
-    explain(work);
-    judge_limits(work);
-    const struct fb_document document = {work->shown, work->request.source_count, true,
+    fb_comparing_judge(work->sets, work->request.source_count, &work->request.rules,
+                       &work->comparison);
+    const struct fb_document document = {work->sets, work->request.source_count, true,
                                          &work->comparison.findings};
     print_document(work, &document);
     if (work->comparison.refusals != NULL)
@@ -211,7 +128,6 @@ static void work_deinit(struct work *work)
         fb_result_deinit(&work->results[i]);
     free(work->results);
     free(work->sets);
-    free(work->shown);
     fb_compare_options_deinit(&work->request);
 }
 

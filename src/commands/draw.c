@@ -175,7 +175,6 @@ int fb_draw_result(const char *dir, const struct fb_result *result, size_t *coun
     struct fb_plot_source source;
     struct fb_pictures pictures = {0};
     fb_plot_source_init(&source, dir, result, true, FB_PLOT_WIDTH_DEFAULT);
-    source.document = fb_store_json(result);
     const struct fb_plot_request request = {.sources = &source,
                                             .source_count = 1,
                                             .metric = FB_METRIC_COUNT,

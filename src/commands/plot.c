@@ -10,7 +10,6 @@
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SKETCH_COLUMNS 80U
@@ -37,7 +36,6 @@ struct plot_options {
 struct loaded {
     struct fb_result result;
     char *dir;
-    json_t *document;
 };
 
 static int add_kind(struct plot_options *options, const char *name, struct fb_error *err)
@@ -200,35 +198,11 @@ static char *filter_help(int key, const char *text, void *input)
     return whole;
 }
 
-/* The folder of a result that was given as one or as its result.json. New string. */
-static char *folder_of(const char *path)
-{
-    struct stat status;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return fb_strdup(path);
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL)
-        return fb_strdup(".");
-    return fb_format("%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
-
-/* The document a second time as it is, for what record.h does not hold. */
-static json_t *read_document(const char *path)
-{
-    struct stat status;
-    bool folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-    char *file = folder ? fb_format("%s/result.json", path) : fb_strdup(path);
-    json_t *document = json_load_file(file, 0, NULL);
-    free(file);
-    return document;
-}
-
 static int load(const char *path, struct loaded *out, struct fb_error *err)
 {
     if (fb_store_read_result(path, &out->result, err) != 0)
         return -1;
-    out->dir = folder_of(path);
-    out->document = read_document(path);
+    out->dir = fb_store_folder_of(path);
     return 0;
 }
 
@@ -236,7 +210,6 @@ static void loaded_deinit(struct loaded *loaded)
 {
     fb_result_deinit(&loaded->result);
     free(loaded->dir);
-    json_decref(loaded->document);
 }
 
 static bool is_sketch(const struct fb_plot_kind *kind)
@@ -290,11 +263,9 @@ static int draw(const struct plot_options *options, struct loaded *loaded, size_
 {
     struct fb_pictures pictures = {0};
     struct fb_plot_source *sources = fb_alloc(count, sizeof *sources);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         fb_plot_source_init(&sources[i], loaded[i].dir, &loaded[i].result, wants_curves(options),
                             options->width);
-        sources[i].document = json_incref(loaded[i].document);
-    }
     const struct fb_plot_request request = {
         .sources = sources,
         .source_count = count,

@@ -75,6 +75,8 @@ static int make(const struct report_options *options, struct fb_error *err)
         file = options->output != NULL ? fb_strdup(options->output)
                                        : fb_format("%sreport.html", parts.folders[0]);
         fb_report_parts_link(&parts, file);
+        fb_report_parts_judge(&parts);
+        fb_report_parts_draw(&parts);
         status = write_page(&parts, file, err);
     }
     free(file);

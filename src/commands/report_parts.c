@@ -1,12 +1,17 @@
 #include "commands/report_parts.h"
 
 #include "base/alloc.h"
+#include "commands/comparing.h"
+#include "metrics/limits.h"
+#include "report/comparison.h"
 #include "result/store.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#define COMPARED_CAP_BYTES ((size_t)1 << 24)
 
 static bool is_path(const char *text)
 {
@@ -68,6 +73,7 @@ int fb_report_parts_read(struct fb_report_parts *parts, const char *const *resul
         .folders = fb_alloc(count, sizeof *parts->folders),
         .links = fb_alloc(count, sizeof *parts->links),
     };
+    fb_buf_init(&parts->compared, COMPARED_CAP_BYTES);
     for (size_t i = 0; i < count; i++) {
         const char *path;
         split(results[i], i, count, &parts->labels[i], &path);
@@ -83,6 +89,39 @@ int fb_report_parts_read(struct fb_report_parts *parts, const char *const *resul
     parts->extra.workloads = parts->workloads;
     parts->extra.workload_count = parts->workload_count;
     return 0;
+}
+
+static void compare(struct fb_report_parts *parts)
+{
+    static const struct fb_comparison_style plain = {0};
+    struct fb_compare_options rules = {.fail_on = FB_COMPARE_FAIL_ON};
+    fb_tolerances_init(&rules.tolerances);
+    fb_comparing_judge(parts->sets, parts->count, &rules, &parts->comparison);
+    parts->document.findings = &parts->comparison.findings;
+    parts->extra.refusals = parts->comparison.refusals;
+    if (parts->comparison.findings.count == 0)
+        return;
+    struct fb_document document = parts->document;
+    document.comparison = true;
+    fb_comparison_render(&document, &plain, &parts->compared);
+    parts->extra.comparison = parts->compared.text;
+}
+
+void fb_report_parts_judge(struct fb_report_parts *parts)
+{
+    if (parts->count > 1)
+        compare(parts);
+    else
+        fb_limits_judge(&parts->results[0], &parts->findings);
+}
+
+void fb_report_parts_draw(struct fb_report_parts *parts)
+{
+    /* A picture of changes would show the pairs that were refused, too. */
+    bool comparable = parts->count > 1 && parts->comparison.refused == 0;
+    fb_report_pictures_draw(parts->sets, parts->count, comparable, &parts->pictures);
+    parts->extra.pictures = parts->pictures.items;
+    parts->extra.picture_count = parts->pictures.count;
 }
 
 /* The path of `folder` from the folder of `file`, where it lies there or below: a page that is
@@ -112,6 +151,9 @@ void fb_report_parts_link(struct fb_report_parts *parts, const char *file)
 
 void fb_report_parts_deinit(struct fb_report_parts *parts)
 {
+    fb_report_pictures_deinit(&parts->pictures);
+    fb_comparison_deinit(&parts->comparison);
+    fb_buf_deinit(&parts->compared);
     for (size_t i = 0; i < parts->workload_count; i++)
         free((char *)parts->workloads[i].text);
     for (size_t i = 0; i < parts->count; i++) {

@@ -3,6 +3,8 @@
 #define FB_COMMANDS_REPORT_PARTS_H
 
 #include "base/error.h"
+#include "commands/report_pictures.h"
+#include "metrics/compare.h"
 #include "report/html.h"
 
 struct fb_report_parts {
@@ -13,7 +15,10 @@ struct fb_report_parts {
     char **labels, **folders; /* a result each; folders end in a slash */
     char **links;             /* the folders as seen from the page; NULL = not below it */
     size_t count;
-    struct fb_findings findings;
+    struct fb_findings findings;     /* of one result: of its limits */
+    struct fb_comparison comparison; /* of several: with the first */
+    struct fb_buf compared;          /* as text */
+    struct fb_report_pictures pictures;
     struct fb_html_workload *workloads;
     size_t workload_count;
 };
@@ -23,6 +28,12 @@ struct fb_report_parts {
  */
 int fb_report_parts_read(struct fb_report_parts *parts, const char *const *results, size_t count,
                          struct fb_error *err) FB_MUST_USE;
+
+/* Judges what was read: one result by its limits, several against the first. Pairs that differ in
+ * their conditions are not judged, and the page says so. */
+void fb_report_parts_judge(struct fb_report_parts *parts);
+/* Draws the pictures; see report_pictures.h. After judging. */
+void fb_report_parts_draw(struct fb_report_parts *parts);
 
 /* The page will be `file`: result folders beside or below it get links. */
 void fb_report_parts_link(struct fb_report_parts *parts, const char *file);

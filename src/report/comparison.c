@@ -126,27 +126,32 @@ static void add_next(const struct fb_finding *first, const struct fb_finding *en
 }
 
 /* A pair's findings follow one another. */
-static void add_sentences(const struct fb_document *document,
-                          const struct fb_comparison_style *style, struct fb_buf *out)
+static void add_prose(const struct fb_document *document, struct fb_buf *prose)
 {
     const struct fb_finding *items = document->findings->items;
     size_t count = document->findings->count;
-    struct fb_buf prose;
-    fb_buf_init(&prose, PROSE_CAP);
-    add_notes(document->findings, &prose);
+    add_notes(document->findings, prose);
     for (size_t first = 0, end = 0; first < count; first = end) {
-        size_t before = prose.length;
+        size_t before = prose->length;
         while (end < count && same_pair(&items[end], &items[first]))
             end++;
         for (size_t i = first; i < end; i++) {
             if (!wants_sentence(&items[i]))
                 continue;
-            if (before > 0 && prose.length == before)
-                fb_buf_adds(&prose, "\n");
-            add_sentence(document, &items[i], &prose);
+            if (before > 0 && prose->length == before)
+                fb_buf_adds(prose, "\n");
+            add_sentence(document, &items[i], prose);
         }
-        add_next(items + first, items + end, &prose);
+        add_next(items + first, items + end, prose);
     }
+}
+
+static void add_sentences(const struct fb_document *document,
+                          const struct fb_comparison_style *style, struct fb_buf *out)
+{
+    struct fb_buf prose;
+    fb_buf_init(&prose, PROSE_CAP);
+    add_prose(document, &prose);
     if (prose.length > 0)
         fb_buf_adds(&prose, "\n");
     fb_prose_add(prose.text, style->width, out);
@@ -203,11 +208,23 @@ static void add_summary(const struct fb_findings *findings, const struct fb_comp
     fb_buf_adds(out, "\n");
 }
 
+void fb_comparison_prose(const struct fb_document *document, struct fb_buf *out)
+{
+    static const struct fb_comparison_style plain = {0};
+    add_summary(document->findings, &plain, out);
+    add_prose(document, out);
+}
+
+bool fb_comparison_lists_all(const struct fb_document *document)
+{
+    return document->findings->count <= ROWS_MAX;
+}
+
 void fb_comparison_render(const struct fb_document *document,
                           const struct fb_comparison_style *style, struct fb_buf *out)
 {
     struct fb_comparison_style own = *style;
-    own.all = style->all || document->findings->count <= ROWS_MAX;
+    own.all = style->all || fb_comparison_lists_all(document);
     struct fb_comparison_blocks blocks;
     add_sets(document, style, out);
     fb_comparison_blocks_init(&blocks, document);

@@ -16,4 +16,10 @@ struct fb_comparison_style {
 void fb_comparison_render(const struct fb_document *document,
                           const struct fb_comparison_style *style, struct fb_buf *out);
 
+/* What the tables do not say: how many values of each judgement, whether the gate holds, and the
+ * sentences. A line of prose each. */
+void fb_comparison_prose(const struct fb_document *document, struct fb_buf *out);
+/* Whether unchanged values are few enough to be listed. */
+bool fb_comparison_lists_all(const struct fb_document *document);
+
 #endif

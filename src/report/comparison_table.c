@@ -16,7 +16,7 @@
 enum { NAME = 0, METRIC, BASE, NEW, CHANGE, PERCENT, VERDICT, EVIDENCE, RUNS, COLUMNS };
 
 static const struct fb_grid_column heads[COLUMNS] = {
-    [NAME] = {"", "", "", true, 0},
+    [NAME] = {"", "", "contender", true, 0},
     [METRIC] = {"", "", "metric", true, 0},
     [BASE] = {"", "base", "base", false, 0},
     [NEW] = {"", "new", "new", false, 0},
@@ -100,20 +100,31 @@ void fb_comparison_blocks_deinit(struct fb_comparison_blocks *blocks)
     *blocks = (struct fb_comparison_blocks){0};
 }
 
-static void add_title(const struct fb_document *document, const struct fb_finding *first,
-                      bool color, struct fb_buf *out)
+void fb_comparison_block_title(const struct fb_document *document,
+                               const struct fb_comparison_block *block, struct fb_buf *out)
 {
+    const struct fb_finding *first = block->items[0];
     const struct fb_cell *cell = shown_cell(first);
     if (document->set_count == 1 && first->base != NULL)
         cell = first->base;
     if (cell == NULL)
         return;
     const char *varied = fb_match_varied(cell);
-    fb_buf_addf(out, "%s%s%s%s%s%s", color ? "\033[1m" : "", fb_text_or_empty(cell->workload.name),
-                varied[0] == '\0' ? "" : " (", varied, varied[0] == '\0' ? "" : ")",
-                color ? "\033[0m" : "");
+    fb_buf_addf(out, "%s%s%s%s", fb_text_or_empty(cell->workload.name),
+                varied[0] == '\0' ? "" : " (", varied, varied[0] == '\0' ? "" : ")");
+}
+
+static void add_title(const struct fb_document *document, const struct fb_comparison_block *block,
+                      bool color, struct fb_buf *out)
+{
+    const struct fb_finding *first = block->items[0];
+    if (shown_cell(first) == NULL)
+        return;
+    fb_buf_adds(out, color ? "\033[1m" : "");
+    fb_comparison_block_title(document, block, out);
+    fb_buf_adds(out, color ? "\033[0m" : "");
     if (document->set_count == 1 && first->base != NULL)
-        fb_buf_addf(out, ", against %s", fb_text_or_empty(cell->allocator.name));
+        fb_buf_addf(out, ", against %s", fb_text_or_empty(first->base->allocator.name));
     if (document->set_count > 2)
         fb_buf_addf(out, ", %s", document->sets[first->set].label);
     fb_buf_adds(out, "\n");
@@ -206,33 +217,47 @@ static void fill_row(struct fb_grid *grid, size_t row, const struct fb_finding *
     fill_values(grid, row, finding);
 }
 
-static bool hidden(const struct fb_comparison_style *style, const struct fb_finding *finding)
+static bool hidden(bool all, const struct fb_finding *finding)
 {
-    return !style->all && finding->judgement == FB_JUDGED_UNCHANGED;
+    return !all && finding->judgement == FB_JUDGED_UNCHANGED;
+}
+
+static size_t count_hidden(const struct fb_comparison_block *block, bool all)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < block->count; i++)
+        count += hidden(all, block->items[i]);
+    return count;
+}
+
+size_t fb_comparison_block_grid(const struct fb_document *document,
+                                const struct fb_comparison_block *block, bool all, bool names,
+                                struct fb_grid *grid)
+{
+    size_t unchanged = count_hidden(block, all), row = 0;
+    const struct fb_finding *before = NULL;
+    fb_grid_init(grid, heads, COLUMNS, block->count - unchanged);
+    for (size_t i = 0; i < block->count; i++) {
+        const struct fb_finding *finding = block->items[i];
+        if (hidden(all, finding))
+            continue;
+        if (names || before == NULL || shown_cell(before) != shown_cell(finding))
+            fb_grid_set(grid, row, NAME, row_name(document, finding));
+        fill_row(grid, row++, finding);
+        before = finding;
+    }
+    return unchanged;
 }
 
 static size_t add_rows(const struct fb_document *document, const struct fb_comparison_block *block,
                        const struct fb_comparison_style *style, struct fb_buf *out)
 {
     struct fb_grid grid;
-    size_t rows = 0, row = 0;
-    for (size_t i = 0; i < block->count; i++)
-        rows += !hidden(style, block->items[i]);
-    fb_grid_init(&grid, heads, COLUMNS, rows);
-    const struct fb_finding *before = NULL;
-    for (size_t i = 0; i < block->count; i++) {
-        const struct fb_finding *finding = block->items[i];
-        if (hidden(style, finding))
-            continue;
-        if (before == NULL || shown_cell(before) != shown_cell(finding))
-            fb_grid_set(&grid, row, NAME, row_name(document, finding));
-        fill_row(&grid, row++, finding);
-        before = finding;
-    }
-    if (rows > 0)
+    size_t unchanged = fb_comparison_block_grid(document, block, style->all, false, &grid);
+    if (grid.row_count > 0)
         fb_grid_render(&grid, style->width, style->color, out);
     fb_grid_deinit(&grid);
-    return block->count - rows;
+    return unchanged;
 }
 
 static char *bytes_text(double bytes)
@@ -292,13 +317,10 @@ void fb_comparison_block_add(const struct fb_document *document,
                              const struct fb_comparison_block *block,
                              const struct fb_comparison_style *style, struct fb_buf *out)
 {
-    size_t unchanged = 0;
-    for (size_t i = 0; i < block->count; i++)
-        unchanged += hidden(style, block->items[i]);
-    if (unchanged == block->count)
+    if (count_hidden(block, style->all) == block->count)
         return;
-    add_title(document, block->items[0], style->color, out);
-    unchanged = add_rows(document, block, style, out);
+    add_title(document, block, style->color, out);
+    size_t unchanged = add_rows(document, block, style, out);
     if (unchanged > 0)
         fb_buf_addf(out, "and %zu unchanged\n", unchanged);
     const struct fb_cell *last = NULL;

@@ -26,6 +26,16 @@ void fb_comparison_block_add(const struct fb_document *document,
                              const struct fb_comparison_block *block,
                              const struct fb_comparison_style *style, struct fb_buf *out);
 
+/* "kv-cache-growth (sequences=256)". */
+void fb_comparison_block_title(const struct fb_document *document,
+                               const struct fb_comparison_block *block, struct fb_buf *out);
+/* A row a finding; with `all` also the unchanged ones, whose number is returned otherwise. With
+ * `names` every row has its contender, else only the first of each. The grid, which may have no
+ * rows, is the caller's to deinit. */
+size_t fb_comparison_block_grid(const struct fb_document *document,
+                                const struct fb_comparison_block *block, bool all, bool names,
+                                struct fb_grid *grid);
+
 /* How a judgement is coloured. */
 enum fb_grid_tone fb_comparison_tone(const struct fb_finding *finding);
 

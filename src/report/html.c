@@ -6,6 +6,7 @@
 #include "report/block.h"
 #include "report/export.h"
 #include "report/group.h"
+#include "report/html_parts.h"
 #include "report/html_table.h"
 #include "report/html_text.h"
 #include "report/table.h"
@@ -145,15 +146,17 @@ static void add_picture(const struct page *page, size_t index)
     struct fb_buf *out = page->out;
     char prefix[32];
     (void)snprintf(prefix, sizeof prefix, "p%zu-", index);
-    fb_buf_adds(out, "<h3>");
-    fb_html_text(out, picture->title);
-    fb_buf_adds(out, "</h3>\n");
     if (picture->svg == NULL) {
-        fb_buf_adds(out, "<p class=\"soft\">Not drawn: ");
+        fb_buf_adds(out, "<p class=\"soft\">");
+        fb_html_text(out, picture->title);
+        fb_buf_adds(out, ". Not drawn: ");
         fb_html_text(out, fb_text_or_empty(picture->reason));
         fb_buf_adds(out, "</p>\n");
         return;
     }
+    fb_buf_adds(out, "<h3>");
+    fb_html_text(out, picture->title);
+    fb_buf_adds(out, "</h3>\n");
     fb_buf_adds(out,
                 "<figure class=\"lines-of\"><div class=\"picture\" role=\"img\" aria-label=\"");
     fb_html_text(out, picture->alt);
@@ -271,7 +274,9 @@ static void add_group(const struct page *page, size_t set, size_t index,
     add_findings(page, set, group);
     add_verdict(page, group);
     add_table(page, result, group);
+    fb_html_ranking(page->out, group);
     add_pictures(page, set, index);
+    fb_html_parts(page->out, group);
     add_workload(page, group);
     fb_buf_adds(page->out, "</section>\n");
 }
@@ -333,13 +338,35 @@ static void add_set(const struct page *page, size_t set)
     fb_groups_deinit(&groups);
 }
 
-static void add_comparison(const struct page *page)
+/* Phase by phase only the text has it. */
+static void add_comparison_text(const struct page *page)
 {
-    if (page->extra->comparison == NULL)
-        return;
-    fb_buf_adds(page->out, "<section id=\"changes\">\n<h2>Changes</h2>\n<pre>");
+    fb_buf_adds(page->out, "<details><summary>Phase by phase, as fragbench compare prints it"
+                           "</summary>\n<pre class=\"wide\" tabindex=\"0\">");
     fb_html_text(page->out, page->extra->comparison);
-    fb_buf_adds(page->out, "</pre>\n</section>\n");
+    fb_buf_adds(page->out, "</pre></details>\n");
+}
+
+static void add_changes(const struct page *page)
+{
+    const struct fb_html_extra *extra = page->extra;
+    if (extra->comparison == NULL && extra->refusals == NULL)
+        return;
+    struct fb_document document = *page->document;
+    document.comparison = true;
+    fb_buf_adds(page->out, "<section id=\"changes\">\n<h2>Changes</h2>\n");
+    if (extra->refusals != NULL) {
+        fb_buf_adds(page->out, "<div class=\"bad\">\n");
+        fb_html_prose(page->out, extra->refusals);
+        fb_buf_adds(page->out, "</div>\n");
+    }
+    if (extra->comparison != NULL) {
+        fb_html_changes(page->out, &document);
+        for (size_t set = 0; set < document.set_count; set++)
+            add_pictures(page, set, FB_HTML_CHANGE);
+        add_comparison_text(page);
+    }
+    fb_buf_adds(page->out, "</section>\n");
 }
 
 void fb_html_render(const struct fb_document *document, const struct fb_html_extra *extra,
@@ -347,7 +374,7 @@ void fb_html_render(const struct fb_document *document, const struct fb_html_ext
 {
     const struct page page = {document, extra, out};
     add_head(&page);
-    add_comparison(&page);
+    add_changes(&page);
     for (size_t set = 0; set < document->set_count; set++)
         add_set(&page, set);
     fb_buf_addf(out, "</main>\n<script>\n%s</script>\n</body>\n</html>\n",

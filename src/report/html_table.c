@@ -27,7 +27,8 @@ static void add_heading(struct fb_buf *out, const struct fb_grid_column *column)
     fb_buf_addf(out, "<th scope=\"col\"%s title=\"", column->left ? " class=\"left\"" : "");
     fb_html_text(out, column->label);
     fb_buf_adds(out, "\">");
-    fb_html_text(out, titled ? column->title : column->unit);
+    const char *name = column->unit[0] != '\0' ? column->unit : column->label;
+    fb_html_text(out, titled ? column->title : name);
     if (titled && column->unit[0] != '\0') {
         fb_buf_adds(out, "<span>");
         fb_html_text(out, column->unit);

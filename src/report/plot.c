@@ -4,6 +4,7 @@
 #include "report/plot_make.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 const struct fb_plot_kind fb_plot_kinds[] = {
     {"rss", "resident memory over time, with what is live", FB_PLOT_ALWAYS, true, fb_plot_rss},
     {"ratio", "resident over live, over time", FB_PLOT_ALWAYS, true, fb_plot_ratio},
-    {"parts", "where the bytes went (of a run with --explain)", FB_PLOT_ALWAYS, false,
+    {"parts", "where the bytes went; `run --explain` splits the free pages", FB_PLOT_ALWAYS, false,
      fb_plot_parts},
     {"heat", "pages by how much of them is live (of a run with --explain)", FB_PLOT_ALWAYS, false,
      fb_plot_heat},
@@ -58,7 +59,6 @@ void fb_plot_source_deinit(struct fb_plot_source *source)
     }
     free(source->curves);
     fb_groups_deinit(&source->groups);
-    json_decref(source->document);
     *source = (struct fb_plot_source){0};
 }
 
@@ -108,7 +108,7 @@ struct fb_picture *fb_pictures_add(struct fb_pictures *pictures, const char *kin
     free(suffix);
     pictures->items = fb_realloc(pictures->items, pictures->count + 1, sizeof *pictures->items);
     struct fb_picture *picture = &pictures->items[pictures->count++];
-    *picture = (struct fb_picture){.kind = kind, .name = name, .text = text};
+    *picture = (struct fb_picture){.kind = kind, .name = name, .text = text, .group = group};
     fb_buf_init(&picture->data, FB_PLOT_DATA_CAP_BYTES);
     return picture;
 }

@@ -7,8 +7,6 @@
 #include "report/curves.h"
 #include "report/group.h"
 
-#include <jansson.h>
-
 /* A result with what its pictures need. Borrows the result and dir; the rest is its own. */
 struct fb_plot_source {
     const char *dir;
@@ -16,8 +14,7 @@ struct fb_plot_source {
     struct fb_groups groups;
     struct fb_group_curves {
         struct fb_cell_curves *cells;
-    } * curves;       /* by group; NULL when not loaded */
-    json_t *document; /* result.json as it is, for fields of later versions; may be NULL */
+    } * curves; /* by group; NULL when not loaded */
 };
 
 /* Reads the curves (when with_curves) thinned for pictures of that width. */
@@ -42,9 +39,10 @@ struct fb_plot_request {
 
 /* One picture: its template's data. */
 struct fb_picture {
-    const char *kind; /* also the template's name */
-    char *name;       /* of its file, without ending: "rss-kv-cache-growth" */
-    char *text;       /* what it shows, in one sentence, for who cannot see it */
+    const char *kind;             /* also the template's name */
+    char *name;                   /* of its file, without ending: "rss-kv-cache-growth" */
+    char *text;                   /* what it shows, in one sentence, for who cannot see it */
+    const struct fb_group *group; /* of a source's, which it may not outlive; NULL: of several */
     struct fb_buf data;
 };
 

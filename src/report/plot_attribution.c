@@ -1,6 +1,7 @@
 #include "report/plot_attribution.h"
 
 #include "base/alloc.h"
+#include "metrics/sentences.h"
 #include "result/csv.h"
 
 #include <errno.h>
@@ -9,70 +10,40 @@
 
 #define FIELDS_MAX 32
 
-static const char *const part_names[FB_PLOT_PART_COUNT] = {
-    "live", "rounding", "holes", "cached", "stuck", "free", "startup", "base",
+static const enum fb_plot_part places[FB_PART_COUNT] = {
+    [FB_PART_LIVE] = FB_PLOT_PART_LIVE,   [FB_PART_ROUNDING] = FB_PLOT_PART_ROUNDING,
+    [FB_PART_HOLES] = FB_PLOT_PART_HOLES, [FB_PART_CACHED] = FB_PLOT_PART_CACHED,
+    [FB_PART_STUCK] = FB_PLOT_PART_STUCK, [FB_PART_STARTUP] = FB_PLOT_PART_STARTUP,
+    [FB_PART_BASE] = FB_PLOT_PART_BASE,
 };
 
-static const json_t *find_cell(const json_t *document, const char *id)
+static const char *phase_of(const struct fb_cell *cell, const struct fb_checkpoint *checkpoint)
 {
-    const json_t *cells = json_object_get(document, "cells");
-    for (size_t i = 0; i < json_array_size(cells); i++) {
-        const json_t *cell = json_array_get(cells, i);
-        const char *other = json_string_value(json_object_get(cell, "id"));
-        if (other != NULL && strcmp(other, id) == 0)
-            return cell;
-    }
-    return NULL;
+    const struct fb_repetition *first = &cell->repetitions[0];
+    bool known = checkpoint->phase >= 0 && (size_t)checkpoint->phase < first->phase_count;
+    return known ? fb_text_or_empty(first->phases[checkpoint->phase].name) : "";
 }
 
-/* The checkpoint of the moment that has parts: the first peak, the last end. */
-static const json_t *find_checkpoint(const json_t *repetition, enum fb_plot_moment moment)
+bool fb_plot_parts_find(const struct fb_cell *cell, enum fb_plot_moment moment,
+                        struct fb_plot_parts *out)
 {
-    static const char *const kinds[] = {"peak_live", "phase_end"};
-    const json_t *checkpoints = json_object_get(repetition, "checkpoints");
-    const json_t *found = NULL;
-    for (size_t i = 0; i < json_array_size(checkpoints); i++) {
-        const json_t *checkpoint = json_array_get(checkpoints, i);
-        const char *kind = json_string_value(json_object_get(checkpoint, "kind"));
-        if (kind == NULL || strcmp(kind, kinds[moment]) != 0 ||
-            !json_is_object(json_object_get(checkpoint, "parts")))
-            continue;
-        if (found == NULL || moment == FB_PLOT_AT_END)
-            found = checkpoint;
-    }
-    return found;
-}
-
-static void take_parts(const json_t *checkpoint, struct fb_plot_parts *out)
-{
-    const json_t *parts = json_object_get(checkpoint, "parts");
-    const char *phase = json_string_value(json_object_get(checkpoint, "phase"));
-    bool split = json_is_number(json_object_get(parts, "cached"));
+    /* A cell that was stopped has checkpoints, too, but not those that the others are shown at. */
+    if (!fb_status_done(cell->status))
+        return false;
+    const struct fb_checkpoint *found =
+        moment == FB_PLOT_AT_PEAK ? fb_explained_peak(cell) : fb_explained_end(cell);
+    if (found == NULL)
+        return false;
+    const struct fb_attribution *attribution = found->attribution;
     *out = (struct fb_plot_parts){
-        .phase = fb_text_or_empty(phase),
-        .heat = json_string_value(json_object_get(checkpoint, "heat")),
-    };
-    for (int i = 0; i < FB_PLOT_PART_COUNT; i++) {
-        double bytes = json_number_value(json_object_get(parts, part_names[i]));
-        if (bytes > 0 && !(split && i == FB_PLOT_PART_FREE))
-            out->bytes[i] = bytes;
+        .moment = moment, .phase = phase_of(cell, found), .heat = attribution->heat_file};
+    for (int part = 0; part < FB_PART_COUNT; part++)
+        out->bytes[places[part]] = (double)attribution->parts[part];
+    if (!attribution->is_split)
+        out->bytes[FB_PLOT_PART_FREE] = (double)attribution->free_bytes;
+    for (int i = 0; i < FB_PLOT_PART_COUNT; i++)
         out->total_bytes += out->bytes[i];
-    }
-}
-
-bool fb_plot_parts_find(const struct fb_plot_source *source, const struct fb_cell *cell,
-                        enum fb_plot_moment moment, struct fb_plot_parts *out)
-{
-    const json_t *found = find_cell(source->document, fb_text_or_empty(cell->id));
-    const json_t *repetitions = json_object_get(found, "repetitions");
-    for (size_t i = 0; i < json_array_size(repetitions); i++) {
-        const json_t *checkpoint = find_checkpoint(json_array_get(repetitions, i), moment);
-        if (checkpoint == NULL)
-            continue;
-        take_parts(checkpoint, out);
-        return true;
-    }
-    return false;
+    return true;
 }
 
 /* The columns that are read, by their names in the header; others may stand between them. */

@@ -1,13 +1,12 @@
-/* What attribution left in a result: the parts of a footprint in result.json, the page maps in
- * heat/.
- *
- * Read from the document itself, so that results with and without attribution draw alike.
- */
+/* What attribution left in a result, for pictures: the parts of a footprint, and the page maps in
+ * heat/. */
 #ifndef FB_REPORT_PLOT_ATTRIBUTION_H
 #define FB_REPORT_PLOT_ATTRIBUTION_H
 
 #include "report/plot.h"
 
+/* As in result/attribution.h, in the order of a bar, with one for free pages that were not split.
+ */
 enum fb_plot_part {
     FB_PLOT_PART_LIVE = 0,
     FB_PLOT_PART_ROUNDING,
@@ -23,18 +22,19 @@ enum fb_plot_part {
 /* At which moments a picture shows them. */
 enum fb_plot_moment { FB_PLOT_AT_PEAK = 0, FB_PLOT_AT_END, FB_PLOT_MOMENT_COUNT };
 
-/* One explained checkpoint of a cell. Strings are the document's. */
+/* One explained checkpoint of a cell. Strings are the result's. */
 struct fb_plot_parts {
     double bytes[FB_PLOT_PART_COUNT]; /* ≥ 0; 0 where the part is not given */
     double total_bytes;               /* their sum */
-    const char *phase;                /* "" before the first */
-    const char *heat;                 /* file in the result folder; NULL = none */
+    enum fb_plot_moment moment;
+    const char *phase; /* that it lies in; "" before the first */
+    const char *heat;  /* file in the result folder; NULL = none */
 };
 
-/* The parts of the cell at its peak of live bytes or at the end of its last phase, of the first
- * repetition that has any; false when none has. */
-bool fb_plot_parts_find(const struct fb_plot_source *source, const struct fb_cell *cell,
-                        enum fb_plot_moment moment, struct fb_plot_parts *out);
+/* The parts of a cell that is done at its peak of live bytes or at the end of its last phase; false
+ * where that was not looked at. */
+bool fb_plot_parts_find(const struct fb_cell *cell, enum fb_plot_moment moment,
+                        struct fb_plot_parts *out);
 
 /* A page map: groups of pages by mapping and place, only those with a resident page. */
 struct fb_plot_heat_group {

@@ -33,6 +33,7 @@ static const struct {
 struct panel {
     struct fb_plot_heat heat;
     size_t cell;
+    enum fb_plot_moment moment;
     const char *phase;
     double resident_bytes, live_bytes;
     unsigned char *shade; /* cell by cell; owned */
@@ -42,8 +43,8 @@ struct panel {
 static bool find_file(const struct fb_plot_view *view, size_t cell, struct fb_plot_parts *parts)
 {
     const struct fb_cell *of = &view->group->cells[cell];
-    return (fb_plot_parts_find(view->source, of, FB_PLOT_AT_END, parts) && parts->heat != NULL) ||
-           (fb_plot_parts_find(view->source, of, FB_PLOT_AT_PEAK, parts) && parts->heat != NULL);
+    return (fb_plot_parts_find(of, FB_PLOT_AT_END, parts) && parts->heat != NULL) ||
+           (fb_plot_parts_find(of, FB_PLOT_AT_PEAK, parts) && parts->heat != NULL);
 }
 
 static bool has_heat(const struct fb_plot_view *view, size_t cell)
@@ -132,6 +133,7 @@ static size_t load_panels(const struct fb_plot_view *view, struct panel *panels,
         struct panel panel = {.cell = view->cells[i]};
         if (!find_file(view, panel.cell, &parts))
             continue;
+        panel.moment = parts.moment;
         panel.phase = parts.phase;
         if (fb_plot_heat_read(view->source->dir, parts.heat, &panel.heat, &why) == 0)
             panels[count++] = panel;
@@ -193,12 +195,13 @@ static void put_caption(const struct fb_plot_view *view, const struct panel *pan
                         struct fb_buf *caption)
 {
     char size[32];
-    const char *phase = panels[0].phase;
+    bool at_end = panels[0].moment == FB_PLOT_AT_END;
     fb_buf_addf(caption,
                 "Addresses run row by row; a cell is %s, and equal areas are equal memory. Taken "
-                "%s%s%s. ",
+                "%s%s. ",
                 fb_units_bytes(group, size, sizeof size),
-                *phase != '\0' ? "at the end of phase " : "at the peak of live bytes", phase, "");
+                at_end ? "at the end of phase " : "at the peak of live bytes",
+                at_end ? panels[0].phase : "");
     fb_plot_caption(view, has_heat, false, caption);
 }
 

@@ -31,8 +31,8 @@ static bool has_parts(const struct fb_plot_view *view, size_t cell)
 {
     struct fb_plot_parts parts;
     const struct fb_cell *of = &view->group->cells[cell];
-    return fb_plot_parts_find(view->source, of, FB_PLOT_AT_PEAK, &parts) ||
-           fb_plot_parts_find(view->source, of, FB_PLOT_AT_END, &parts);
+    return fb_plot_parts_find(of, FB_PLOT_AT_PEAK, &parts) ||
+           fb_plot_parts_find(of, FB_PLOT_AT_END, &parts);
 }
 
 /* A bar: one cell at one moment. */
@@ -48,8 +48,7 @@ static size_t collect(const struct fb_plot_view *view, struct bar *bars)
     for (size_t i = 0; i < view->cell_count; i++) {
         const struct fb_cell *cell = &view->group->cells[view->cells[i]];
         for (unsigned moment = 0; moment < FB_PLOT_MOMENT_COUNT; moment++) {
-            if (!fb_plot_parts_find(view->source, cell, (enum fb_plot_moment)moment,
-                                    &bars[count].parts))
+            if (!fb_plot_parts_find(cell, (enum fb_plot_moment)moment, &bars[count].parts))
                 continue;
             bars[count++].label =
                 fb_format("%s, %s", fb_text_or_empty(cell->allocator.name), when[moment]);

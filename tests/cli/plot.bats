@@ -73,11 +73,30 @@ run_tiny() { # ARGUMENT...
     assert_status 0
     assert_equal "$output" "out/plots/rss-tiny.svg
 out/plots/ratio-tiny.svg
+out/plots/parts-tiny.svg
 out/plots/decay-tiny.svg"
     for file in $output; do assert_svg "$file"; done
     assert_contains "$(cat out/plots/rss-tiny.svg)" "virtual time (ms)"
     assert_contains "$(cat out/plots/rss-tiny.svg)" "ptmalloc2: peak "
     assert_contains "$stderr" "not drawn: pareto: no time was measured; run without --no-timing"
+}
+
+@test "where the bytes went: free pages in one, split by --explain, none without a look" {
+    needs_gnuplot
+    run_tiny -o plain
+    "$FRAGBENCH" plot plain --plot parts --format dat -o dat >/dev/null
+    assert_contains "$(cat dat/parts-tiny.dat)" "free pages, cached or stuck"
+    run_tiny --explain -o explained
+    run --separate-stderr "$FRAGBENCH" plot explained --plot parts,heat
+    assert_status 0
+    assert_equal "$output" "explained/plots/parts-tiny.svg
+explained/plots/heat-tiny.svg"
+    refute_contains "$(cat explained/plots/parts-tiny.svg)" "cached or stuck"
+    assert_contains "$(cat explained/plots/heat-tiny.svg)" "at the end of phase serve"
+    run_tiny --explain=none -o unseen
+    run --separate-stderr "$FRAGBENCH" plot unseen --plot parts
+    assert_status 4
+    assert_contains "$stderr" "not drawn: parts: no attribution data; "
 }
 
 @test "the same result gives the same bytes" {
@@ -218,7 +237,7 @@ out/plots/decay-tiny.svg"
     run --separate-stderr "$FRAGBENCH" run -a ptmalloc2 --layouts 1 --no-timing --plot \
         --sketch always -o out tiny.yaml
     assert_status 0
-    assert_contains "$stderr" "3 pictures are in out/plots"
+    assert_contains "$stderr" "4 pictures are in out/plots"
     assert_svg out/plots/rss-tiny.svg
     assert_contains "${output%%allocator*}" "p ptmalloc2: peak "
     run --separate-stderr "$FRAGBENCH" run -a ptmalloc2 --layouts 1 --no-timing -f -o out tiny.yaml

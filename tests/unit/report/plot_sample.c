@@ -78,8 +78,10 @@ static void fill_checkpoints(struct fb_repetition *repetition)
 {
     double peak = repetition->values[FB_METRIC_PEAK_FOOTPRINT_BYTES];
     double kept = repetition->values[FB_METRIC_KEPT_BYTES];
-    for (size_t i = 0; i < repetition->checkpoint_count; i++)
+    for (size_t i = 0; i < repetition->checkpoint_count; i++) {
+        fb_attribution_free(repetition->checkpoints[i].attribution);
         free(repetition->checkpoints[i].allocator);
+    }
     repetition->checkpoint_count = 0;
     add_checkpoint(repetition, "start", -1, 0, MIB, 0);
     add_checkpoint(repetition, "phase_end", 0, LOAD_S * NS_PER_S, 60 * MIB, 50 * MIB);
@@ -109,33 +111,37 @@ static void write_heat(const char *dir, const char *name, unsigned seed)
     free(path);
 }
 
-static json_t *parts(double live, double free_pages)
+/* Parts as a second run with a purge leaves them, or (not split) those of a first one. */
+static struct fb_attribution *make_parts(uint64_t live, uint64_t free_bytes, bool is_split)
 {
-    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "live", (json_int_t)live, "rounding",
-                     (json_int_t)(live / 16), "holes", (json_int_t)(10 * MIB), "cached",
-                     (json_int_t)(free_pages * 0.75), "stuck", (json_int_t)(free_pages * 0.25),
-                     "startup", (json_int_t)(MIB / 2), "base", (json_int_t)(MIB / 8), "free",
-                     (json_int_t)free_pages);
+    struct fb_attribution *made = fb_alloc(1, sizeof *made);
+    made->parts[FB_PART_LIVE] = live;
+    made->parts[FB_PART_ROUNDING] = live / 16;
+    made->parts[FB_PART_HOLES] = 10 * MIB;
+    made->parts[FB_PART_CACHED] = is_split ? free_bytes / 4 * 3 : 0;
+    made->parts[FB_PART_STUCK] = is_split ? free_bytes / 4 : 0;
+    made->parts[FB_PART_STARTUP] = MIB / 2;
+    made->parts[FB_PART_BASE] = MIB / 8;
+    made->free_bytes = free_bytes;
+    made->is_split = is_split;
+    made->footprint_bytes = fb_attribution_sum(made);
+    return made;
 }
 
 /* As attribution leaves it: parts and a page map at the peak and at phases' ends. */
 static void explain(struct plot_sample *sample)
 {
-    json_t *cells = json_object_get(sample->source.document, "cells");
     char *folder = fb_format("%s/heat", sample->dir);
     assert_int_equal(mkdir(folder, 0700), 0);
     free(folder);
     for (size_t i = 0; i < 2; i++) { /* the two that are ok */
-        json_t *repetitions = json_object_get(json_array_get(cells, i), "repetitions");
-        json_t *checkpoints = json_object_get(json_array_get(repetitions, 0), "checkpoints");
+        struct fb_checkpoint *checkpoints = sample->result.cells[i].repetitions[0].checkpoints;
         char *name = fb_format("heat/%zu.csv", i);
         write_heat(sample->dir, name, 3 + (unsigned)i);
         for (size_t k = 1; k < 4; k++) {
-            json_t *checkpoint = json_array_get(checkpoints, k);
-            double live = k == 2 ? (double)(300 * MIB) : (double)(50 * MIB);
-            (void)json_object_set_new(checkpoint, "parts",
-                                      parts(live, k == 2 ? 0 : (double)(i * 80 * MIB)));
-            (void)json_object_set_new(checkpoint, "heat", json_string(name));
+            checkpoints[k].attribution =
+                make_parts(k == 2 ? 300 * MIB : 50 * MIB, k == 2 ? 0 : i * 80 * MIB, true);
+            checkpoints[k].attribution->heat_file = fb_strdup(name);
         }
         free(name);
     }
@@ -144,7 +150,6 @@ static void explain(struct plot_sample *sample)
 static void make_source(struct plot_sample *sample)
 {
     fb_plot_source_init(&sample->source, sample->dir, &sample->result, true, 800);
-    sample->source.document = fb_store_json(&sample->result);
 }
 
 void plot_sample_init(struct plot_sample *sample, unsigned points, bool explained)
@@ -163,9 +168,9 @@ void plot_sample_init(struct plot_sample *sample, unsigned points, bool explaine
             assert_int_equal(fb_store_write_series(dir, cell, &cell->repetitions[k], &err), 0);
         }
     }
-    make_source(sample);
     if (explained)
         explain(sample);
+    make_source(sample);
 }
 
 void plot_sample_deinit(struct plot_sample *sample)

@@ -189,6 +189,48 @@ static void lack_of_data_says_what_collects_them(void **state)
     plot_sample_deinit(&plain);
 }
 
+/* The data of the first picture of parts. */
+static char *parts_data(const struct plot_sample *sample)
+{
+    const struct fb_plot_request request = plot_sample_request(sample);
+    struct fb_pictures pictures = plot_sample_make(&request, "parts");
+    assert_int_equal(pictures.count, 1);
+    char *text = fb_strdup(pictures.items[0].data.text);
+    fb_pictures_deinit(&pictures);
+    return text;
+}
+
+static void free_pages_that_were_not_split_are_one_part(void **state)
+{
+    struct plot_sample *sample = *state;
+    for (size_t i = 0; i < 2; i++) {
+        struct fb_checkpoint *checkpoints = sample->result.cells[i].repetitions[0].checkpoints;
+        for (size_t k = 1; k < 4; k++) {
+            struct fb_attribution *parts = checkpoints[k].attribution;
+            parts->is_split = false;
+            parts->parts[FB_PART_CACHED] = parts->parts[FB_PART_STUCK] = 0;
+        }
+    }
+    char *data = parts_data(sample);
+    assert_says(data, "free pages, cached or stuck");
+    assert_null(strstr(data, "cached: "));
+    assert_null(strstr(data, "stuck: "));
+    assert_says(data, "143.75\t\"ptmalloc2, end\""); /* the total is the split one's */
+    free(data);
+}
+
+/* It was stopped in the middle: its last phase's end is not the others'. */
+static void a_cell_that_was_stopped_has_no_bar(void **state)
+{
+    const struct plot_sample *sample = *state;
+    const struct fb_cell *hung = &sample->result.cells[SAMPLE_HUNG];
+    assert_non_null(hung->repetitions[0].checkpoints[2].attribution);
+    char *data = parts_data(sample);
+    assert_says(data, "hung (timeout)");
+    assert_null(strstr(data, "hung, end"));
+    free(data);
+}
+
 static void a_missing_series_is_said_and_the_others_are_drawn(void **state)
 {
     struct plot_sample *sample = *state;
@@ -233,6 +275,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(cells_that_are_not_drawn_are_named_with_their_reason, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(names_of_strangers_stay_in_their_field, setup, teardown),
+        cmocka_unit_test_setup_teardown(free_pages_that_were_not_split_are_one_part, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_cell_that_was_stopped_has_no_bar, setup, teardown),
         cmocka_unit_test(lack_of_data_says_what_collects_them),
         cmocka_unit_test_setup_teardown(a_missing_series_is_said_and_the_others_are_drawn, setup,
                                         teardown),
