@@ -142,6 +142,18 @@ Memory: accepted, guards are worth it"
     assert_contains "$output" "regressed"
 }
 
+@test "a pattern that costs more fails like an allocator that does; or is refused" {
+    start_repository
+    sed -i 's/uniform: \[16KiB, 48KiB\]/uniform: [24KiB, 56KiB]/' bench/churn.yaml
+    commit "Ask for larger blocks"
+    run --separate-stderr bench/gate.sh main
+    assert_status 1
+    assert_contains "$output" "regressed: churn, mine: peak_footprint_bytes"
+    GATE_BY=sha256,tunables run --separate-stderr bench/gate.sh main
+    assert_status 2
+    assert_contains "$stderr" "--by trace"
+}
+
 @test "the shortest form: equal 0, worse 1" {
     start_repository
     write_library 10

@@ -11,7 +11,7 @@ set -euo pipefail
 fragbench=${FRAGBENCH:-fragbench}
 [[ $fragbench != */* ]] || fragbench=$(realpath "$fragbench")
 export FRAGBENCH=$fragbench
-by=${GATE_BY:-sha256,tunables,params,seed} # what a commit may change; the rest must be equal
+by=${GATE_BY:-sha256,tunables,params,seed,trace} # what a commit may change; the rest must be equal
 
 base=$(git merge-base HEAD "${1:-origin/main}") || {
     echo "gate: no common history with ${1:-origin/main}: fetch all of it (fetch-depth: 0)" >&2
@@ -44,7 +44,7 @@ fi
 measure "$out/base" "$out/result-base"
 
 status=0
-"$fragbench" compare "base=$out/result-base" "new=$out/result-new" --by "$by" \
+"$fragbench" compare base=gate/result-base new=gate/result-new --by "$by" \
     --metric peak_footprint_bytes,ratio_peak,kept_bytes,end_footprint_bytes \
     --export junit="$out/junit.xml" --export markdown="$out/comment.md" \
     --export gitlab="$out/gl-code-quality-report.json" --export github="$out/annotations.txt" \
