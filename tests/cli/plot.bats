@@ -73,6 +73,7 @@ run_tiny() { # ARGUMENT...
     assert_status 0
     assert_equal "$output" "out/plots/rss-tiny.svg
 out/plots/ratio-tiny.svg
+out/plots/parts-tiny.svg
 out/plots/decay-tiny.svg"
     for file in $output; do assert_svg "$file"; done
     assert_contains "$(cat out/plots/rss-tiny.svg)" "virtual time (ms)"
@@ -218,7 +219,7 @@ out/plots/decay-tiny.svg"
     run --separate-stderr "$FRAGBENCH" run -a ptmalloc2 --layouts 1 --no-timing --plot \
         --sketch always -o out tiny.yaml
     assert_status 0
-    assert_contains "$stderr" "3 pictures are in out/plots"
+    assert_contains "$stderr" "4 pictures are in out/plots"
     assert_svg out/plots/rss-tiny.svg
     assert_contains "${output%%allocator*}" "p ptmalloc2: peak "
     run --separate-stderr "$FRAGBENCH" run -a ptmalloc2 --layouts 1 --no-timing -f -o out tiny.yaml
