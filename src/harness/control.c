@@ -31,11 +31,11 @@ static int lay_out(struct fb_control *control, const struct fb_run_request *requ
                    struct fb_error *err)
 {
     uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t memory, total = 0, head;
+    uint64_t memory, total = 0, all, head;
     char text[64];
     control->sample_capacity = request->mode == FB_MODE_TIMING ? 0 : request->trace->sample_count;
     control->object_count = request->trace->slot_count;
-    uint64_t details = request->explain != FB_EXPLAIN_NONE ? control->object_count : 0;
+    uint64_t details = request->mode == FB_MODE_TIMING ? 0 : control->object_count;
     control->counters_count = request->trace->thread_peak > 0 ? request->trace->thread_peak : 1;
     if (fb_proc_meminfo("MemTotal:", &memory, err) != 0)
         return -1;
@@ -47,16 +47,18 @@ static int lay_out(struct fb_control *control, const struct fb_run_request *requ
                 place(&total, UINT64_C(2) * FB_LATENCY_BUCKETS, sizeof(uint64_t), page_bytes,
                       &control->latency_offset) &&
                 place(&total, control->counters_count, sizeof(struct fb_counters), page_bytes,
-                      &control->counters_offset) &&
-                place(&total, details, sizeof(struct fb_object_detail), page_bytes,
-                      &control->detail_offset);
-    if (!fits || total > memory)
+                      &control->counters_offset);
+    all = total;
+    fits = fits && place(&all, details, sizeof(struct fb_object_detail), page_bytes,
+                         &control->detail_offset);
+    if (!fits || (request->explain != FB_EXPLAIN_NONE ? all : total) > memory)
         return fb_fail(err, FB_ERROR_IO,
                        "the trace's object and sample tables do not fit into this machine's %s: "
                        "%llu objects at once; lower --scale",
                        fb_units_bytes(memory, text, sizeof text),
                        (unsigned long long)control->object_count);
     control->total_bytes = total;
+    control->detail_bytes = all - total;
     return 0;
 }
 
@@ -110,6 +112,7 @@ static void fill(const struct fb_control *control, const struct fb_run_request *
     shared->counters_offset = control->counters_offset;
     shared->counters_count = control->counters_count;
     shared->detail_offset = control->detail_offset;
+    shared->detail_bytes = control->detail_bytes;
     shared->pin_cpu = -1;
     shared->total_bytes = control->total_bytes;
     list_keys(shared, request->contender);
@@ -125,12 +128,12 @@ int fb_control_open(struct fb_control *control, const struct fb_run_request *req
     control->fd = memfd_create("fragbench", MFD_CLOEXEC);
     if (control->fd < 0)
         return fb_fail_errno(err, "cannot make the shared block (memfd_create)");
-    if (ftruncate(control->fd, (off_t)control->total_bytes) != 0) {
+    uint64_t file_bytes = control->total_bytes + control->detail_bytes;
+    if (ftruncate(control->fd, (off_t)file_bytes) != 0) {
         (void)fb_fail_errno(err, "cannot size the shared block");
         goto out;
     }
-    void *memory =
-        mmap(NULL, control->total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, control->fd, 0);
+    void *memory = mmap(NULL, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, control->fd, 0);
     if (memory == MAP_FAILED) {
         (void)fb_fail_errno(err, "cannot map the shared block");
         goto out;
@@ -146,7 +149,7 @@ out:
 void fb_control_close(struct fb_control *control)
 {
     if (control->shared != NULL)
-        (void)munmap(control->shared, control->total_bytes);
+        (void)munmap(control->shared, control->total_bytes + control->detail_bytes);
     if (control->fd >= 0)
         (void)close(control->fd);
     *control = (struct fb_control){.fd = -1};

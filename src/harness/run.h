@@ -21,8 +21,8 @@ struct fb_control {
     uint64_t object_offset, object_count;
     uint64_t latency_offset;
     uint64_t counters_offset, counters_count;
-    uint64_t detail_offset; /* object_count rows where the request is to be explained */
-    uint64_t total_bytes;
+    uint64_t total_bytes;                 /* up to the details */
+    uint64_t detail_offset, detail_bytes; /* a row an object; no memory until they are filled */
 };
 
 /* Sizes and fills a memfd for the request. IO errors: no memory, no descriptors, a trace whose

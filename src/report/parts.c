@@ -152,9 +152,9 @@ static const struct fb_grid_column held_columns[] = {
     {"class", "", "class", true, 0},
     {"live", "MiB", "live", false, 1},
     {"holds", "MiB", "holds", false, 0},
-    {"bytes per", "live byte", "bytes per live byte", false, 2},
+    {"held", "per live", "held per live byte", false, 2},
     {"pages", "", "pages", false, 4},
-    {"under", "10 % full", "under 10 % full", false, 3},
+    {"near empty", "under 10 %", "pages under 10 % full", false, 3},
 };
 
 static bool make_held(const struct fb_group *group, struct fb_grid *grid)

@@ -4,9 +4,9 @@
  * it never counts as the allocator's.
  *
  * Layout: this struct, then (at the offsets it holds) the sample array, the object table, the
- * latency histogram, the actors' counters, the objects' details. The harness fills the "in" part
- * before exec; the worker owns the "out" part until it has died; the clock words are read by the
- * clock library and advanced by whichever worker thread has the turn.
+ * latency histogram, the actors' counters; behind total_bytes the objects' details. The harness
+ * fills the "in" part before exec; the worker owns the "out" part until it has died; the clock
+ * words are read by the clock library and advanced by whichever worker thread has the turn.
  *
  * The doorbell (FB_FD_DOORBELL) is a SOCK_SEQPACKET pair: the worker sends one
  * struct fb_bell and, for READY and CHECKPOINT, waits for one byte back. End of file on
@@ -87,6 +87,11 @@ struct fb_object_detail {
     uint64_t usable_bytes; /* as of the last checkpoint; 0: the allocator does not tell */
 };
 
+/* Where the worker maps the details: 64 GiB, far below all that the kernel or an allocator places
+ * by itself. They are mapped in every memory run, filled or not, so that being looked at moves no
+ * address: jemalloc's decay would tell. */
+#define FB_DETAIL_ADDRESS UINT64_C(0x1000000000)
+
 /* Latencies in clock ticks, log-linear: bucket b < 64 holds b ticks; above that
  * 32 buckets a power of two (3 % wide). */
 #define FB_LATENCY_BUCKETS 2048U
@@ -161,9 +166,9 @@ struct fb_shared {
     uint64_t object_offset, object_count;
     uint64_t latency_offset; /* FB_LATENCY_BUCKETS × uint64_t, then the same for frees */
     uint64_t counters_offset, counters_count; /* struct fb_counters, one a thread alive at once */
-    uint64_t detail_offset; /* object_count × struct fb_object_detail with FB_RUN_EXPLAIN */
-    uint64_t total_bytes;
-    char readback_keys[FB_READBACK_MAX]; /* "\n"-separated tunables to read back */
+    uint64_t total_bytes;                     /* what the worker maps in one piece */
+    uint64_t detail_offset, detail_bytes; /* struct fb_object_detail, one an object; 0: no table */
+    char readback_keys[FB_READBACK_MAX];  /* "\n"-separated tunables to read back */
 
     /* clock, a cache line of its own */
     _Alignas(64) _Atomic uint64_t now_ns; /* virtual time since the worker began */
@@ -247,11 +252,6 @@ static inline uint64_t fb_shared_volume_bytes(struct fb_shared *shared)
         sum +=
             atomic_load_explicit(&fb_shared_counters(shared)[i].volume_bytes, memory_order_relaxed);
     return sum;
-}
-
-static inline struct fb_object_detail *fb_shared_details(struct fb_shared *shared)
-{
-    return (struct fb_object_detail *)(void *)((char *)shared + shared->detail_offset);
 }
 
 /* What the harness answers to a bell that waits. */

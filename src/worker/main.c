@@ -12,6 +12,7 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -33,16 +34,35 @@ static int complain(const char *text)
 static struct fb_shared *map_shared(void)
 {
     struct stat status;
-    if (fstat(FB_FD_SHARED, &status) != 0 || (size_t)status.st_size < sizeof(struct fb_shared))
+    uint64_t bytes = 0;
+    if (fstat(FB_FD_SHARED, &status) != 0 || (size_t)status.st_size < sizeof(struct fb_shared) ||
+        pread(FB_FD_SHARED, &bytes, sizeof bytes, offsetof(struct fb_shared, total_bytes)) !=
+            (ssize_t)sizeof bytes ||
+        bytes < sizeof(struct fb_shared) || bytes > (uint64_t)status.st_size)
         return NULL;
-    void *memory =
-        mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, FB_FD_SHARED, 0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, FB_FD_SHARED, 0);
     if (memory == MAP_FAILED)
         return NULL;
     struct fb_shared *shared = memory;
     bool right = shared->magic == FB_SHARED_MAGIC && shared->version == FB_SHARED_VERSION &&
-                 shared->total_bytes == (uint64_t)status.st_size && shared->ready == 1;
+                 shared->total_bytes + shared->detail_bytes == (uint64_t)status.st_size &&
+                 shared->ready == 1;
     return right ? shared : NULL;
+}
+
+static bool map_details(struct fb_replay *replay)
+{
+    const struct fb_shared *shared = replay->shared;
+    if (shared->detail_bytes == 0)
+        return (shared->flags & FB_RUN_EXPLAIN) == 0;
+    void *memory =
+        mmap((void *)(uintptr_t)FB_DETAIL_ADDRESS, shared->detail_bytes, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_FIXED_NOREPLACE, FB_FD_SHARED, (off_t)shared->detail_offset);
+    if (memory == MAP_FAILED)
+        return false;
+    if ((shared->flags & FB_RUN_EXPLAIN) != 0)
+        replay->details = memory;
+    return true;
 }
 
 /* Faults on our own mappings would be booked to the allocator's account: take them first. */
@@ -71,8 +91,6 @@ static void place(struct fb_replay *replay)
     replay->alloc_latency = (uint64_t *)(void *)(base + replay->shared->latency_offset);
     replay->free_latency = replay->alloc_latency + FB_LATENCY_BUCKETS;
     replay->counters = fb_shared_counters(replay->shared);
-    if ((replay->shared->flags & FB_RUN_EXPLAIN) != 0)
-        replay->details = fb_shared_details(replay->shared);
 }
 
 static uint64_t timer_ticks(void)
@@ -120,6 +138,8 @@ int main(void)
     if (threads > replay.shared->counters_count)
         return complain("the shared block has room for fewer threads than the trace needs");
     place(&replay);
+    if (!map_details(&replay))
+        return complain("cannot map the objects' details");
     introduce(&replay);
     prefault(&replay);
     struct fb_bell bell = {.kind = FB_BELL_READY};

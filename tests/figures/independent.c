@@ -1,5 +1,6 @@
-/* The pattern of workloads/heap-top-pin.yaml in a program of its own, which then asks its allocator:
- * what attribution says of the workload, checked without fragbench. Usage: independent PAIRS */
+/* The pattern of workloads/heap-top-pin.yaml in a program of its own, which then asks its
+ * allocator: what attribution says of the workload, checked without fragbench. Usage: independent
+ * PAIRS */
 #include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -80,12 +80,26 @@ static bool area_pages(const struct child *child, enum fb_page_source source, si
     return true;
 }
 
+/* AddressSanitizer reserves terabytes, of which pagemap has 8 bytes a page: a minute a look. */
+#if defined(__SANITIZE_ADDRESS__)
+#define IS_SPARSE true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define IS_SPARSE true
+#endif
+#endif
+#ifndef IS_SPARSE
+#define IS_SPARSE false
+#endif
+
 static void assert_area(act_function *act, int flags, size_t pages, size_t runs)
 {
     static const enum fb_page_source sources[] = {FB_PAGES_BEST, FB_PAGES_IOCTL, FB_PAGES_PAGEMAP};
     struct child child = start(act, flags);
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
         size_t found = 0, found_runs = 0;
+        if (sources[i] == FB_PAGES_PAGEMAP && IS_SPARSE)
+            continue;
         if (!area_pages(&child, sources[i], &found, &found_runs)) {
             assert_int_equal(sources[i], FB_PAGES_IOCTL); /* before Linux 6.7 */
             continue;

@@ -44,9 +44,9 @@ static void parts_stand_in_columns_that_sum(void **state)
 static void classes_that_keep_pages_are_listed(void **state)
 {
     char *text = rendering_table(*state, 0, false);
-    assert_says(text, "allocator                  class     live  holds  bytes per  pages      "
-                      "under\n");
-    assert_says(text, "jemalloc:dirty_decay_ms=0  metadata  0.12   4.00       32.0  1,024       "
+    assert_says(text, "allocator                  class     live  holds      held  pages  near "
+                      "empty\n");
+    assert_says(text, "jemalloc:dirty_decay_ms=0  metadata  0.12   4.00      32.0  1,024        "
                       "98 %\n");
     free(text);
 }
