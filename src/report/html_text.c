@@ -122,9 +122,7 @@ void fb_html_base64(struct fb_buf *out, const void *data, size_t size)
         uint32_t word = (uint32_t)bytes[at] << 16;
         word |= here > 1 ? (uint32_t)bytes[at + 1] << 8 : 0;
         word |= here > 2 ? bytes[at + 2] : 0;
-        char four[4];
         for (size_t i = 0; i < 4; i++)
-            four[i] = i <= here ? digits[(word >> (18 - 6 * i)) & 63U] : '=';
-        fb_buf_add(out, four, sizeof four);
+            fb_buf_add(out, i <= here ? &digits[(word >> (18 - 6 * i)) & 63U] : "=", 1);
     }
 }

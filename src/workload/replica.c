@@ -51,14 +51,17 @@ static unsigned range_of(uint64_t size)
 static void name_class(struct fb_trace_class *class, unsigned range, unsigned share)
 {
     static const char *const calls[] = {"malloc", "calloc", "realloc", "aligned"};
-    char to[32], align[32] = "", touched[24] = "";
+    char to[16], align[24] = "", touched[24] = "";
     (void)fb_units_bytes(UINT64_C(64) << 2 * range, to, sizeof to);
     if (class->call == FB_CALL_ALIGNED)
         (void)snprintf(align, sizeof align, " %llu", (unsigned long long)class->align);
     if (share < FB_RECORDING_SHARES)
         (void)snprintf(touched, sizeof touched, ", %u/16 touched", share);
-    (void)snprintf(class->name, sizeof class->name, "%s%s to %s%s%s", calls[class->call], align, to,
-                   touched, class->shared ? ", passed on" : "");
+    /* At most 63 characters with the alignments that a recording may hold (below 2^47). */
+    int length = snprintf(class->name, sizeof class->name, "%s%s to %s%s%s", calls[class->call],
+                          align, to, touched, class->shared ? ", passed on" : "");
+    if (length >= (int)sizeof class->name)
+        class->name[sizeof class->name - 1] = '\0';
 }
 
 /* Allocators align to 16 anyway: less is plain malloc. */

@@ -3,7 +3,8 @@
 # as the kernel tells it, beside that of one recording (made on ptmalloc2) replayed under each, and of
 # the workload fitted to it. Needs /usr/bin/python3, sqlite3 and git; what is missing is left out and
 # named.
-source "$(dirname "$0")/common.bash"
+# shellcheck source-path=SCRIPTDIR source=common.bash
+. "$(dirname "$0")/common.bash"
 
 declare -A library=([ptmalloc2]="" [jemalloc]=libjemalloc.so.2 [tcmalloc]=libtcmalloc_minimal.so.4
     [mimalloc]=libmimalloc.so.2)
