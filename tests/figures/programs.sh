@@ -10,12 +10,17 @@ libraries=$(dirname "$fragbench")
 check=tests/allocators/request_arena/programs.sh
 own_tests=(test_json test_threading test_subprocess)
 
+# One line an allocator: each test's result, which must be that of glibc's line.
 python_tests() { # LABEL LIBRARY
-    local status=0 summary
-    LD_PRELOAD=$2 python3 -m test -q "${own_tests[@]}" >"$work/python.log" 2>&1 || status=$?
-    summary=$(sed -nE 's/^(Result: .*|All .* tests OK.*|.* tests? failed.*)$/\1/p' \
-        "$work/python.log" | tail -n 1)
-    echo "python3 -m test ${own_tests[*]}, $1: status $status, ${summary:-no summary}"
+    local name line="python3 -m test, $1:"
+    for name in "${own_tests[@]}"; do
+        local status=0
+        LD_PRELOAD=$2 python3 -m test -q "$name" >"$work/python.log" 2>&1 || status=$?
+        line+=" $name $([[ $status -eq 0 ]] && echo passes || echo "fails ($(
+            grep -oE '^(FAIL|ERROR): [a-z_0-9]+' "$work/python.log" | sort -u | cut -d ' ' -f 2 |
+                paste -sd,))"),"
+    done
+    echo "${line%,}"
 }
 
 main() {
