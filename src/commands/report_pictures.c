@@ -31,7 +31,7 @@ static const struct words {
      "ones hold nothing live."},
     {"library", "All workloads", "Pale is good. Grey fields have no figure."},
     {"pareto", "Memory against time",
-     "Down and to the left is better. The line joins those that no other beats in both."},
+     "The nearer to the lower left corner, the less of both."},
     {"change", "What changed",
      "Bars to the right need more than the base, to the left less; grey is within the threshold."},
     {"decay", "What stays after the last free",
