@@ -170,8 +170,10 @@ static const char *skip_empty(const char *at)
 /* What a renderer takes for given anyway. */
 static const char *skip_default(const char *at)
 {
-    static const char *const defaults[] = {" stroke-linecap=\"butt\"", " stroke-linejoin=\"miter\"",
-                                           " stroke-width=\"1.00\""};
+    static const char *const defaults[] = {
+        " stroke-linecap=\"butt\"", " stroke-linejoin=\"miter\"",  " stroke-width=\"1.00\"",
+        " color=\"black\"",         " font-family=\"sans-serif\"", /* the root has these two */
+    };
     for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++)
         if (starts(at, defaults[i]))
             return at + strlen(defaults[i]);
@@ -181,6 +183,11 @@ static const char *skip_default(const char *at)
 /* What is written shorter inside of a tag. Returns its end, or `at` where nothing is. */
 static const char *add_shorter(struct fb_buf *out, const char *at)
 {
+    static const char root[] = "<svg";
+    if (starts(at, root)) {
+        fb_buf_addf(out, "%s style=\"color:#000;font-family:sans-serif\"", root);
+        return at + strlen(root);
+    }
     if (!starts(at, " d='M") && !starts(at, " d=\"M")) {
         const char *end = skip_default(at);
         return end != at ? end : add_color(out, at);
@@ -192,7 +199,7 @@ static const char *add_shorter(struct fb_buf *out, const char *at)
 /* Shapes of points, which most pictures do not have, and white space between tags. */
 static const char *skip_needless(const char *at)
 {
-    if (*at == '\n' && *skip_space(at) == '<')
+    if ((*at == '\n' || *at == '\t') && *skip_space(at) == '<')
         return skip_space(at);
     if (!starts(at, "<defs>"))
         return at;
