@@ -38,7 +38,8 @@ set tics nomirror textcolor rgb "#222222"
 set grid ytics linecolor rgb "#e2e2e2" linetype 1 linewidth 0.6 dashtype solid
 set label 1 T[1] at screen px(16), screen py(20) font big noenhanced
 set label 2 T[2] at screen px(16), screen py(40) font small textcolor rgb "#555555" noenhanced
-set xlabel T[3] noenhanced
+# Above the key, which gnuplot's own place for it, a matter of fonts, would run into.
+set label 4 T[3] at screen (px(N[3]) + 1 - px(N[4])) / 2, screen py(N[7] - 14) center noenhanced
 set label 3 T[4] at screen px(16), screen py((N[5] + N[6]) / 2) center rotate by 90 noenhanced
 do for [i = 1:8] {
     set label (10 + i) T[4 + i] at screen px(16), screen py(N[8] + 8 + 15 * (i - 1)) font small \

@@ -19,7 +19,8 @@ static bool is_path(const char *text)
     return stat(text, &status) == 0;
 }
 
-/* "base=results/a" → label and path; a path that holds '=' and is there is a path. */
+/* "base=results/a" → label and path; a path that holds '=' and is there is a path. Two are a base and
+ * what is new, as `compare` calls them; of more, each has its number. */
 static void split(const char *argument, size_t index, size_t count, char **label, const char **path)
 {
     const char *equals = strchr(argument, '=');
@@ -29,7 +30,10 @@ static void split(const char *argument, size_t index, size_t count, char **label
         *path = equals + 1;
         return;
     }
-    *label = count == 1 ? fb_strdup("") : fb_format("%zu", index + 1);
+    if (count > 2)
+        *label = fb_format("%zu", index + 1);
+    else
+        *label = fb_strdup(count == 1 ? "" : index == 0 ? "base" : "new");
 }
 
 /* The folder of a result or of a file, with a slash at the end. New string. */

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define ALT_CAP_BYTES ((size_t)1 << 16)
-/* Up to so many cells curves are as fine as `plot` draws them, then coarser, to a floor: 100 cells
+/* Up to so many curves they are as fine as `plot` draws them, then coarser, to a floor: 100 cells
  * of noise stay under 5 MB. */
-#define CELLS_FULL 40U
+#define CURVES_FULL 60U
 #define WIDTH_LEAST 150U
 
 /* Kinds that a report shows, with their heading and how to read them. */
@@ -30,8 +30,7 @@ static const struct words {
      "Dark blue pages are full. Pale ones are resident for the sake of a few live bytes; orange "
      "ones hold nothing live."},
     {"library", "All workloads", "Pale is good. Grey fields have no figure."},
-    {"pareto", "Memory against time",
-     "Down and to the left is better. The line joins those that no other beats in both."},
+    {"pareto", "Memory against time", "The nearer to the lower left corner, the less of both."},
     {"change", "What changed",
      "Bars to the right need more than the base, to the left less; grey is within the threshold."},
     {"decay", "What stays after the last free",
@@ -152,10 +151,10 @@ static void draw_kind(struct drawing *drawing, const struct words *words,
 }
 
 /* Curves are a page's bulk: with many of them each has fewer columns, and keeps its peaks. */
-static unsigned thinning_width(const struct fb_result *result)
+static unsigned thinning_width(const struct fb_result *result, size_t groups)
 {
-    size_t cells = result->cell_count > 0 ? result->cell_count : 1;
-    size_t width = (size_t)FB_PLOT_WIDTH_DEFAULT * CELLS_FULL / cells;
+    size_t curves = result->cell_count + groups; /* what is live is a curve, too */
+    size_t width = (size_t)FB_PLOT_WIDTH_DEFAULT * CURVES_FULL / (curves > 0 ? curves : 1);
     if (width > FB_PLOT_WIDTH_DEFAULT)
         return FB_PLOT_WIDTH_DEFAULT;
     return width < WIDTH_LEAST ? WIDTH_LEAST : (unsigned)width;
@@ -165,7 +164,11 @@ static void draw_set(struct drawing *drawing, bool with_changes)
 {
     const struct fb_document_set *set = &drawing->sets[drawing->set];
     struct fb_plot_source source;
-    fb_plot_source_init(&source, set->folder, set->result, true, thinning_width(set->result));
+    struct fb_groups groups;
+    fb_groups_init(&groups, set->result);
+    fb_plot_source_init(&source, set->folder, set->result, true,
+                        thinning_width(set->result, groups.count));
+    fb_groups_deinit(&groups);
     const struct fb_plot_request request = {
         .sources = &source,
         .source_count = 1,

@@ -13,10 +13,11 @@ static const char *text_at(const struct fb_grid *grid, size_t row, size_t column
     return grid->texts[row * grid->column_count + column];
 }
 
+/* Where all rows have a span, it has the second column. */
 static bool is_empty(const struct fb_grid *grid, size_t column)
 {
     for (size_t row = 0; row < grid->row_count; row++)
-        if (text_at(grid, row, column) != NULL)
+        if (text_at(grid, row, column) != NULL || (column == 1 && grid->spans[row] != NULL))
             return false;
     return column > 0;
 }

@@ -4,9 +4,10 @@
 
 #include "base/buf.h"
 
-/* The same picture in fewer bytes: groups without content are left out, coordinates of paths are
- * rounded to a tenth of a pixel, and a line straight across or down has one of them. `out` is
- * initialised. What is not gnuplot's is copied as it is. */
+/* The same picture in fewer bytes: groups without content, shapes that are not used, attributes
+ * that say what holds anyway and white space between tags are left out; corners of paths and
+ * polygons are rounded to a tenth of a pixel, and a line straight across or down has one
+ * coordinate. `out` is initialised. What is not gnuplot's is copied as it is. */
 void fb_svg_compact(const char *svg, struct fb_buf *out);
 
 #endif

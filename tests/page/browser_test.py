@@ -133,16 +133,26 @@ class Page(unittest.TestCase):
         if not shutil.which("gnuplot"):
             self.assertEqual(bars, [])
             self.skipTest("gnuplot is not installed")
-        figure = bars[0].find_element(By.XPATH, "..")
-        button = next(b for b in bars[0].find_elements(By.TAG_NAME, "button") if b.text == "ptmalloc2")
-        line = next(g for g in figure.find_elements(By.CSS_SELECTOR, "svg g[id*=gnuplot_plot_]")
-                    if g.find_element(By.TAG_NAME, "title").get_attribute("textContent") == "ptmalloc2")
+        bar = next(b for b in bars if "live bytes" in b.text)
+        figure = bar.find_element(By.XPATH, "..")
+        names = [b.text for b in bar.find_elements(By.TAG_NAME, "button")]
+        self.assertEqual(names, ["live bytes", "ptmalloc2", "other"])
+        button = bar.find_elements(By.TAG_NAME, "button")[1]
+        line = next(g for g in figure.find_elements(By.CSS_SELECTOR, "svg g[id*=_plot_]")
+                    if g.find_element(By.TAG_NAME, "title").get_attribute("textContent").startswith("ptmalloc2: "))
+        key = next(t for t in figure.find_elements(By.CSS_SELECTOR, "svg text")
+                   if t.get_attribute("textContent").strip().startswith("ptmalloc2: "))
+        faint = "svg [style*='opacity: 0.25']"
         self.assertNotEqual(line.value_of_css_property("visibility"), "hidden")
         button.click()
         self.assertEqual(line.value_of_css_property("visibility"), "hidden")
         self.assertEqual(button.get_attribute("aria-pressed"), "false")
-        button.click()
+        self.assertEqual(key.value_of_css_property("opacity"), "0.25")
+        # The entry's text and its sample, and nothing of the others.
+        self.assertEqual(sorted(e.tag_name for e in figure.find_elements(By.CSS_SELECTOR, faint)), ["path", "text"])
+        button.send_keys(Keys.ENTER)
         self.assertNotEqual(line.value_of_css_property("visibility"), "hidden")
+        self.assertEqual(figure.find_elements(By.CSS_SELECTOR, faint), [])
 
     def test_it_can_be_read_without_its_script(self):
         self.script(False)

@@ -41,27 +41,61 @@
     });
   }
 
-  // gnuplot puts every line into a group whose <title> is its name.
+  // What of the picture's own key belongs to a line: its text, and the samples left of it.
+  function keyOf(svg, name) {
+    var found = [];
+    svg.querySelectorAll("text").forEach(function (text) {
+      if (text.textContent.trim() !== name) { return; }
+      var at = text.getBoundingClientRect(), middle = (at.top + at.bottom) / 2;
+      found.push(text);
+      svg.querySelectorAll("path, use").forEach(function (sample) {
+        var box = sample.getBoundingClientRect(), scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+        if (box.right < at.left && box.right > at.left - 24 * scale && box.width < 50 * scale &&
+            Math.abs((box.top + box.bottom) / 2 - middle) < 7 * scale && box.height < 20 * scale) {
+          found.push(sample);
+        }
+      });
+    });
+    return found;
+  }
+
+  // gnuplot puts every line into a group whose <title> is its entry in the key; a line and its
+  // points may have a group each.
+  function linesOf(figure) {
+    var names = [], groups = {}, heading = figure.querySelector('svg g[font-size="15.00"] text');
+    figure.querySelectorAll("svg g > title").forEach(function (title) {
+      var name = title.textContent.trim();
+      if (!/_plot_\d+$/.test(title.parentNode.id) || !/: /.test(name)) { return; }
+      if (heading && heading.textContent.trim() === name) { return; } // no line: what has no entry
+      if (!Object.prototype.hasOwnProperty.call(groups, name)) { names.push(name); groups[name] = []; }
+      groups[name].push(title.parentNode);
+    });
+    return names.map(function (name) { return { name: name, groups: groups[name] }; });
+  }
+
+  function makeToggle(figure, line) {
+    var button = document.createElement("button"), key = null;
+    button.type = "button";
+    button.textContent = line.name.replace(/: [^:]*$/, "");
+    button.setAttribute("aria-pressed", "true");
+    button.addEventListener("click", function () {
+      var show = button.getAttribute("aria-pressed") !== "true";
+      key = key || keyOf(figure.querySelector("svg"), line.name);
+      button.setAttribute("aria-pressed", String(show));
+      line.groups.forEach(function (group) { group.style.visibility = show ? "" : "hidden"; });
+      key.forEach(function (part) { part.style.opacity = show ? "" : "0.25"; });
+    });
+    return button;
+  }
+
   function makeTogglable(figure) {
-    var bar = document.createElement("div");
+    var bar = document.createElement("div"), lines = linesOf(figure);
+    if (lines.length < 2) { return; }
     bar.className = "lines";
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", "lines shown");
-    figure.querySelectorAll("svg g > title").forEach(function (title) {
-      var name = title.textContent.trim();
-      if (!name || !/gnuplot_plot_/.test(title.parentNode.id)) { return; }
-      var button = document.createElement("button");
-      button.type = "button";
-      button.textContent = name;
-      button.setAttribute("aria-pressed", "true");
-      button.addEventListener("click", function () {
-        var show = button.getAttribute("aria-pressed") !== "true";
-        button.setAttribute("aria-pressed", String(show));
-        title.parentNode.style.visibility = show ? "" : "hidden";
-      });
-      bar.appendChild(button);
-    });
-    if (bar.childElementCount > 1) { figure.insertBefore(bar, figure.firstChild); }
+    lines.forEach(function (line) { bar.appendChild(makeToggle(figure, line)); });
+    figure.insertBefore(bar, figure.firstChild);
   }
 
   document.querySelectorAll("table.sortable").forEach(makeSortable);

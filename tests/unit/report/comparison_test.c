@@ -5,6 +5,7 @@
 #include "metrics/explain.h"
 #include "rendering.h"
 #include "report/export.h"
+#include "report/html_parts.h"
 #include "sets.h"
 
 #include <setjmp.h>
@@ -120,6 +121,28 @@ static void ranges_show_and_colours_are_asked_for(void **state)
     free(text);
 }
 
+static void a_page_lists_findings_and_the_gate(void **state)
+{
+    (void)state;
+    regress();
+    free(render(NULL, false));
+    const struct fb_document_set sets[] = {{"<old>", "old", &base}, {"new", "latest", &new}};
+    const struct fb_document document = {sets, 2, true, &comparison.findings};
+    struct fb_buf out;
+    fb_buf_init(&out, CAP);
+    fb_html_changes(&out, &document);
+    assert_says(out.text, "<p>1 regressed, 1 missing, 2 unchanged</p>");
+    assert_says(out.text, "<p>gate: failed (1 regressed, 1 missing)</p>");
+    assert_says(out.text, "<caption>w: new against &lt;old&gt;.</caption>");
+    /* Rows may be sorted, so each has its contender. */
+    assert_says(out.text, "<tr><th scope=\"row\">jemalloc</th><td class=\"left\">kept_bytes</td>"
+                          "<td>10.00 MiB</td><td>20.00 MiB</td><td>+10 MiB</td><td>+10.0 %</td>"
+                          "<td class=\"left bad\">regressed</td>");
+    assert_says(out.text, "<th scope=\"row\">jemalloc</th><td class=\"left\">ratio_peak</td>");
+    assert_says(out.text, "<th scope=\"row\">tcmalloc</th><td class=\"wide bad\"");
+    fb_buf_deinit(&out);
+}
+
 static void narrow_terminals_break_sentences(void **state)
 {
     (void)state;
@@ -172,6 +195,7 @@ static void control_characters_do_not_reach_the_terminal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(a_page_lists_findings_and_the_gate),
         CASE(text_has_sets_values_phases_sentences_and_the_gate),
         CASE(passing_comparison_says_so),
         CASE(one_set_names_what_it_is_set_against),

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "rendering.h"
+#include "report/html_table.h"
 #include "report/html_text.h"
 #include "sample.h"
 
@@ -159,6 +160,64 @@ static void strangers_texts_stay_texts(void **state)
     fb_result_deinit(&result);
 }
 
+static void where_the_memory_is_stands_with_the_next_step(void **state)
+{
+    (void)state;
+    struct fb_result result;
+    sample_result_init(&result);
+    const struct fb_html_extra extra = {0};
+    char *page = render(&result, &extra);
+    assert_says(page, "<h3>Where the memory is</h3>");
+    assert_says(page, "<caption>Where it is at the end:</caption>");
+    assert_says(page,
+                "<th scope=\"row\">jemalloc:dirty_decay_ms=0</th><td data-v=\"28.0\">28.0</td>"
+                "<td data-v=\"1.00\">1.00</td>");
+    assert_says(page, "<p>cached: free pages that a purge gives back");
+    free(page);
+    for (size_t i = 0; i < result.cell_count; i++) {
+        struct fb_repetition *first = result.cells[i].repetitions;
+        for (size_t k = 0; result.cells[i].repetition_count > 0 && k < first->checkpoint_count; k++)
+            if (first->checkpoints[k].attribution != NULL)
+                first->checkpoints[k].attribution->is_split = false;
+    }
+    page = render(&result, &extra);
+    assert_silent(page, "Where the memory is");
+    free(page);
+    fb_result_deinit(&result);
+}
+
+/* Every text in the second column, of a table that has nothing else there. */
+static void rows_of_one_text_are_shown(void **state)
+{
+    (void)state;
+    static const struct fb_grid_column columns[] = {{"", "", "contender", true, 0},
+                                                    {"metric", "", "metric", true, 0}};
+    struct fb_grid grid;
+    struct fb_buf out;
+    fb_grid_init(&grid, columns, 2, 1);
+    fb_grid_set(&grid, 0, 0, fb_strdup("jemalloc"));
+    fb_grid_span(&grid, 0, fb_strdup("skipped: not compared"), FB_GRID_WARN);
+    fb_buf_init(&out, CAP);
+    fb_html_grid(&out, &grid, "changes");
+    assert_says(out.text, ">contender</th>");
+    assert_says(out.text, "<td class=\"wide warn\" colspan=\"1\">skipped: not compared</td>");
+    fb_buf_deinit(&out);
+    fb_grid_deinit(&grid);
+}
+
+static void refused_pairs_are_said(void **state)
+{
+    (void)state;
+    struct fb_result result;
+    sample_result_init(&result);
+    const struct fb_html_extra extra = {.refusals = "cannot compare <a>: scale\n  --by scale\n"};
+    char *page = render(&result, &extra);
+    assert_says(page,
+                "<h2>Changes</h2>\n<div class=\"bad\">\n<p>cannot compare &lt;a&gt;: scale</p>");
+    free(page);
+    fb_result_deinit(&result);
+}
+
 static void pictures_stand_with_their_workload(void **state)
 {
     (void)state;
@@ -172,7 +231,7 @@ static void pictures_stand_with_their_workload(void **state)
     char *page = render(&result, &extra);
     assert_says(page, "<svg><g id=\"p0-g\"/></svg>");
     assert_says(page, "<figcaption>how to read it</figcaption>");
-    assert_says(page, "Not drawn: no timing");
+    assert_says(page, "<p class=\"soft\">Pareto. Not drawn: no timing</p>");
     assert_true(strstr(page, "Pareto") < strstr(page, "<section id=\"s0g0\">"));
     assert_true(strstr(page, "RSS over time") > strstr(page, "<section id=\"s0g0\">"));
     free(page);
@@ -189,6 +248,9 @@ int main(void)
         cmocka_unit_test(base64_is_as_the_standard_has_it),
         cmocka_unit_test(a_page_says_what_was_run_and_who_needs_how_much),
         cmocka_unit_test(strangers_texts_stay_texts),
+        cmocka_unit_test(where_the_memory_is_stands_with_the_next_step),
+        cmocka_unit_test(rows_of_one_text_are_shown),
+        cmocka_unit_test(refused_pairs_are_said),
         cmocka_unit_test(pictures_stand_with_their_workload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
