@@ -19,8 +19,8 @@ static bool is_path(const char *text)
     return stat(text, &status) == 0;
 }
 
-/* "base=results/a" → label and path; a path that holds '=' and is there is a path. Two are a base and
- * what is new, as `compare` calls them; of more, each has its number. */
+/* "base=results/a" → label and path; a path that holds '=' and is there is a path. Two are a base
+ * and what is new, as `compare` calls them; of more, each has its number. */
 static void split(const char *argument, size_t index, size_t count, char **label, const char **path)
 {
     const char *equals = strchr(argument, '=');

@@ -152,15 +152,6 @@ static void make_source(struct plot_sample *sample)
     fb_plot_source_init(&sample->source, sample->dir, &sample->result, true, 800);
 }
 
-/* The parts of the made-up result are not those of these curves. */
-static void forget_parts(struct fb_repetition *repetition)
-{
-    for (size_t i = 0; i < repetition->checkpoint_count; i++) {
-        fb_attribution_free(repetition->checkpoints[i].attribution);
-        repetition->checkpoints[i].attribution = NULL;
-    }
-}
-
 void plot_sample_init(struct plot_sample *sample, unsigned points, bool explained)
 {
     char dir[] = "/tmp/fragbench-plot-XXXXXX";
@@ -171,8 +162,6 @@ void plot_sample_init(struct plot_sample *sample, unsigned points, bool explaine
     sample_result_init(&sample->result);
     for (size_t i = 0; i < sample->result.cell_count; i++) {
         struct fb_cell *cell = &sample->result.cells[i];
-        for (size_t k = 0; k < cell->repetition_count; k++)
-            forget_parts(&cell->repetitions[k]);
         for (size_t k = 0; fb_status_done(cell->status) && k < cell->repetition_count; k++) {
             fill_points(&cell->repetitions[k], points);
             fill_checkpoints(&cell->repetitions[k]);
