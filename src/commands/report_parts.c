@@ -20,7 +20,7 @@ static bool is_path(const char *text)
 }
 
 /* "base=results/a" → label and path; a path that holds '=' and is there is a path. Two are a base and
- * what is new, as `compare` calls them; of more, each has its number. */
+ * the new one, as `compare` calls them; of more, each has its number. */
 static void split(const char *argument, size_t index, size_t count, char **label, const char **path)
 {
     const char *equals = strchr(argument, '=');
