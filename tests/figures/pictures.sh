@@ -44,10 +44,6 @@ library() {
 }
 
 parts() {
-    "$fragbench" run --help | grep -q -- --explain || {
-        echo "parts: this fragbench has no run --explain; left out"
-        return
-    }
     bench workloads/heap-top-pin.yaml -a "$allocators" --layouts 1 --no-timing --explain \
         -o "$work/heap-top-pin"
     data "$work/heap-top-pin" parts,heat
