@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Where the memory is: the parts of five workloads under six contenders and that they sum; what a
+# Where the memory is: the parts of five workloads under seven contenders and that they sum; what a
 # look costs; and three checks by other means. Usage: attribution.sh [OUTDIR]; takes 8 minutes.
 # SCALE=0.1 in the environment makes it a short trial. Needs strace and a C compiler, too.
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
 scale=${SCALE:-1}
-contenders=ptmalloc2,jemalloc,tcmalloc,mimalloc,budgeted,request-arena
+contenders=ptmalloc2,jemalloc,tcmalloc,mimalloc,budgeted,tensor-arena,request-arena
 workloads=(heap-top-pin kv-cache-growth thread-churn size-shift burst-then-idle)
 
 # parts RESULT_JSON: a row a contender and moment; "sum - RSS" is the mismatch in bytes.

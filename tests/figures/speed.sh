@@ -7,7 +7,8 @@
 . "$(dirname "$0")/common.bash"
 
 specs=(ptmalloc2 jemalloc tcmalloc mimalloc budgeted budgeted+jemalloc tensor-arena request-arena)
-options=(-a "$(IFS=, && echo "${specs[*]}")" --layouts 1)
+options=(--layouts 1)
+for spec in "${specs[@]}"; do options+=(-a "$spec"); done
 
 # What the head comment of a workload names: "# Small scale: -L steps=160."
 small_scale() { # NAME
@@ -17,8 +18,8 @@ small_scale() { # NAME
 # One line a cell: workload, threads of its timing, contender, and its figures. A cell that failed
 # has no figures.
 rows() { # RESULT_JSON LABEL
-    jq -r --arg label "$2" '.cells[] | .timing as $t | .summary as $s |
-        [$label, .allocator.name, .status, $t.wall_s, $t.null_s, $s.ns_per_op.median,
+    jq -r --arg shown "$2" '.cells[] | .timing as $t | .summary as $s |
+        [$shown, (.id | split("/")[1]), .status, $t.wall_s, $t.null_s, $s.ns_per_op.median,
          $s.latency_p50_ns.median, $s.latency_p99_ns.median, $s.latency_p999_ns.median,
          $s.minor_faults.median] | @tsv' "$1" >>"$work/rows.tsv"
 }
