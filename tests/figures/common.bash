@@ -68,7 +68,8 @@ aligned() {
 # shellcheck disable=SC2034 # used by the scripts
 ai_workloads='^(inference-|kv-|torch-)|^(forward-pass|model-swap|variable-shapes|continuous-batching|frame-pipeline|embedding-batch|aligned-tensors|ort-dynamic)$'
 
-# keep FROM NAME: keeps a result document under the figure's folder.
+# keep FROM NAME: keeps a result document under the figure's folder, with our own libraries where they
+# are installed instead of in this machine's build folder.
 keep() {
-    cp "$1" "$out/$2"
+    sed "s|\"$(dirname "$fragbench")/libfragbench|\"/usr/local/libexec/fragbench/libfragbench|g" "$1" >"$out/$2"
 }
