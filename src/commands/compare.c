@@ -83,15 +83,13 @@ static void print_document(const struct work *work, const struct fb_document *do
 static unsigned happened(const struct work *work, struct fb_error *err)
 {
     const struct fb_findings *findings = &work->comparison.findings;
-    unsigned bits = work->comparison.refused > 0 ? FB_HAPPENED_BAD_INPUT : 0;
+    unsigned bits =
+        fb_exit_of_findings(findings) | (work->comparison.refused > 0 ? FB_HAPPENED_BAD_INPUT : 0);
     bool nothing = work->comparison.judged == 0;
     for (size_t i = 0; i < findings->count; i++) {
         const struct fb_finding *finding = &findings->items[i];
         nothing &= finding->cell == NULL || finding->base == NULL ||
                    finding->judgement == FB_JUDGED_SKIPPED;
-        if (finding->gates)
-            bits |=
-                finding->judgement == FB_JUDGED_FAILED ? FB_HAPPENED_INCOMPLETE : FB_HAPPENED_GATE;
     }
     if (nothing && work->comparison.unlike > 0)
         (void)fb_fail(err, FB_ERROR_NOTHING,

@@ -419,12 +419,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static char *filter_help(int key, const char *text, void *input)
 {
-    if (key != KEY_EXPORT)
-        return fb_exit_help_filter(key, text, input);
-    char *known = fb_options_formats();
-    char *whole = fb_format("%s; FORMAT is one of %s", text, known);
-    free(known);
-    return whole;
+    return key == KEY_EXPORT ? fb_options_export_help(text) : fb_exit_help_filter(key, text, input);
 }
 
 void fb_compare_options_parse(int argc, char **argv, struct fb_compare_request *out)

@@ -5,30 +5,12 @@
 #include "base/shell.h"
 #include "metrics/explain.h"
 #include "metrics/limits.h"
-#include "result/store.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TEXT_CAP_BYTES ((size_t)1 << 28)
-
-/* The curve that tells when a peak was. A result that was copied without its curves is as good
- * but for that. */
-static void read_curve(const struct fb_document_set *sets, const struct fb_finding *finding)
-{
-    if (finding->cell == NULL || !fb_explain_wanted(finding))
-        return;
-    struct fb_repetition *run = fb_explain_run(finding->cell, finding->metric);
-    if (run == NULL || run->series_file == NULL || run->series.count > 0)
-        return;
-    struct fb_error missing = {0};
-    struct fb_series series = {0};
-    char *folder = fb_store_folder_of(sets[finding->set].folder);
-    if (fb_store_read_series(folder, run, &series, &missing) == 0)
-        run->series = series;
-    free(folder);
-}
 
 /* The picture that shows the difference: of all cells where they have namesakes in the base, else
  * of the curves of the one result. */
@@ -58,7 +40,6 @@ static void explain(const struct fb_document_set *sets, struct fb_findings *find
     size_t pictured = SIZE_MAX;
     for (size_t i = 0; i < findings->count; i++) {
         struct fb_finding *finding = &findings->items[i];
-        read_curve(sets, finding);
         fb_explain(finding);
         if (finding->judgement != FB_JUDGED_REGRESSED || !finding->gates ||
             finding->metric == FB_METRIC_COUNT || finding->set == pictured || finding->next == NULL)

@@ -6,8 +6,7 @@
 #include "report/document.h"
 
 /* Compares the sets with the first (one alone within itself), finds out where the changes are, and
- * judges the limits of the sets that are not the base. Each set's folder is read for curves; a
- * result that was copied without them is as good but for the times of its peaks. To be released by
+ * judges the limits of the sets that are not the base. To be released by
  * fb_comparison_deinit(), before the results. */
 void fb_comparing_judge(const struct fb_document_set *sets, size_t count,
                         const struct fb_compare_options *rules, struct fb_comparison *out);

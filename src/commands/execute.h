@@ -38,6 +38,9 @@ int fb_execute_unit(struct fb_execution *run, size_t unit, struct fb_error *err)
  */
 int fb_execute_save(struct fb_execution *run, bool last, struct fb_error *err) FB_MUST_USE;
 
+/* Records the command line as it was typed; argv[0] is "fragbench NAME". */
+void fb_execute_argv(struct fb_result *result, int argc, char **argv);
+
 /* Makes the result folder and writes the first result.json into it: what can fail for want of a
  * file fails before the first run. Then the end: open cells are closed. Both in run.c. */
 int fb_execute_open(struct fb_execution *run, int argc, char **argv,

@@ -173,16 +173,6 @@ static void print_notes(const struct merging *merging)
                         merging->inputs[0].result.shard.count);
 }
 
-static void record_argv(struct fb_result *result, int argc, char **argv)
-{
-    result->argc = (size_t)argc + 1;
-    result->argv = fb_alloc(result->argc, sizeof *result->argv);
-    result->argv[0] = fb_strdup("fragbench");
-    result->argv[1] = fb_strdup("merge");
-    for (int i = 1; i < argc; i++)
-        result->argv[i + 1] = fb_strdup(argv[i]);
-}
-
 /* result.json comes last: where it is, all of it is there. */
 static int join(struct merging *merging, struct fb_execution *run, struct fb_error *err)
 {
@@ -204,7 +194,7 @@ static unsigned work(struct merging *merging, int argc, char **argv, struct fb_e
     struct fb_execution run = {.options = options, .folder = fb_strdup(options->output)};
     unsigned happened = 0;
     if (join(merging, &run, err) == 0) {
-        record_argv(&run.result, argc, argv);
+        fb_execute_argv(&run.result, argc, argv);
         if (fb_execute_save(&run, true, err) == 0) {
             fb_execute_print(&run);
             happened = fb_exit_of_result(&run.result) | fb_exit_of_findings(&run.findings);

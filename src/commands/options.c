@@ -439,15 +439,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     return applied != 0 ? 0 : ARGP_ERR_UNKNOWN;
 }
 
-/* The formats are named where --export is explained. */
-static char *filter_help(int key, const char *text, void *input)
+char *fb_options_export_help(const char *text)
 {
-    if (key != KEY_EXPORT)
-        return fb_exit_help_filter(key, text, input);
     char *known = fb_options_formats();
     char *whole = fb_format("%s; FORMAT is one of %s", text, known);
     free(known);
     return whole;
+}
+
+static char *filter_help(int key, const char *text, void *input)
+{
+    return key == KEY_EXPORT ? fb_options_export_help(text) : fb_exit_help_filter(key, text, input);
 }
 
 void fb_options_parse(int argc, char **argv, struct fb_run_options *out)

@@ -68,6 +68,8 @@ int fb_options_color(struct fb_run_options *o, const char *text, struct fb_error
 int fb_options_add_export(struct fb_export_request **requests, size_t *count, const char *text,
                           struct fb_error *err) FB_MUST_USE;
 char *fb_options_formats(void);
+/* The help text of --export with the formats behind it. New string. */
+char *fb_options_export_help(const char *text);
 int fb_options_when(const char *option, const char *text, enum fb_when *out,
                     struct fb_error *err) FB_MUST_USE;
 bool fb_options_want_color(enum fb_when when);

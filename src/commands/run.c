@@ -109,8 +109,7 @@ static void print_ids(const struct fb_result *result)
         (void)printf("%s\n", result->cells[i].id);
 }
 
-/* argv[0] is "fragbench NAME": the record holds what was typed. */
-static void record_argv(struct fb_result *result, int argc, char **argv)
+void fb_execute_argv(struct fb_result *result, int argc, char **argv)
 {
     result->argc = (size_t)argc + 1;
     result->argv = fb_alloc(result->argc, sizeof *result->argv);
@@ -144,7 +143,7 @@ int fb_execute_open(struct fb_execution *run, int argc, char **argv, struct fb_e
         return -1;
     result->version = fb_strdup(FRAGBENCH_VERSION);
     result->started = fb_folder_now(false);
-    record_argv(result, argc, argv);
+    fb_execute_argv(result, argc, argv);
     fb_host_read(&result->host);
     if (fb_execute_save(run, false, err) != 0)
         return -1;

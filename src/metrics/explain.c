@@ -2,8 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/units.h"
-#include "metrics/match.h"
+#include "metrics/moment.h"
 #include "metrics/phases.h"
 #include "metrics/wording.h"
 
@@ -12,41 +11,21 @@
 #include <string.h>
 
 #define TEXT_CAP 16384U
-#define TIME_CHARS 32
 
-/* The moment that a metric speaks of. */
-enum moment { NONE = 0, PEAK, KEPT, END };
-
-static const enum moment moments[FB_METRIC_COUNT] = {
-    [FB_METRIC_PEAK_FOOTPRINT_BYTES] = PEAK,
-    [FB_METRIC_OVERHEAD_PEAK_BYTES] = PEAK,
-    [FB_METRIC_RATIO_PEAK] = PEAK,
-    [FB_METRIC_RATIO_AT_PEAK_FOOTPRINT] = PEAK,
-    [FB_METRIC_RATIO_TOUCHED] = PEAK,
-    [FB_METRIC_KEPT_BYTES] = KEPT,
-    [FB_METRIC_RATIO_END] = END,
-    [FB_METRIC_END_FOOTPRINT_BYTES] = END,
-    [FB_METRIC_OVERHEAD_END_BYTES] = END,
-};
-
-static enum moment moment_of(enum fb_metric metric)
-{
-    return metric == FB_METRIC_COUNT ? NONE : moments[metric];
-}
-
-bool fb_explain_wanted(const struct fb_finding *finding)
+static bool is_wanted(const struct fb_finding *finding)
 {
     return finding->gates || finding->judgement == FB_JUDGED_IMPROVED ||
            finding->judgement == FB_JUDGED_REGRESSED ||
            finding->judgement == FB_JUDGED_INCONCLUSIVE;
 }
 
-struct fb_repetition *fb_explain_run(const struct fb_cell *cell, enum fb_metric metric)
+/* The run of a cell whose value is nearest to the median: the one to show. */
+static const struct fb_repetition *shown_run(const struct fb_cell *cell, enum fb_metric metric)
 {
-    struct fb_repetition *nearest = NULL;
+    const struct fb_repetition *nearest = NULL;
     double distance = INFINITY;
     for (size_t i = 0; metric != FB_METRIC_COUNT && i < cell->repetition_count; i++) {
-        struct fb_repetition *run = &cell->repetitions[i];
+        const struct fb_repetition *run = &cell->repetitions[i];
         double own = fabs(run->values[metric] - cell->summary[metric].median);
         if (fb_status_done(run->status) && own < distance) {
             nearest = run;
@@ -56,96 +35,11 @@ struct fb_repetition *fb_explain_run(const struct fb_cell *cell, enum fb_metric 
     return nearest;
 }
 
-/* The first moment of a phase's highest sample; the curve goes on after the last phase. */
-static const struct fb_point *highest(const struct fb_series *series, size_t phase)
-{
-    const struct fb_point *peak = NULL;
-    for (size_t i = 0; i < series->count; i++) {
-        const struct fb_point *point = &series->points[i];
-        if (point->phase == phase &&
-            (peak == NULL || point->footprint_bytes > peak->footprint_bytes))
-            peak = point;
-    }
-    return peak;
-}
-
-static const struct fb_checkpoint *phase_end(const struct fb_repetition *run, int phase)
-{
-    for (size_t i = 0; i < run->checkpoint_count; i++)
-        if (run->checkpoints[i].phase == phase &&
-            strcmp(run->checkpoints[i].kind, "phase_end") == 0)
-            return &run->checkpoints[i];
-    return NULL;
-}
-
-static size_t peak_phase(const struct fb_repetition *run)
-{
-    size_t peak = 0;
-    for (size_t i = 1; i < run->phase_count; i++)
-        if (run->phases[i].peak_footprint_bytes > run->phases[peak].peak_footprint_bytes)
-            peak = i;
-    return peak;
-}
-
-static size_t kept_phase(const struct fb_repetition *run)
-{
-    for (size_t i = 0; i < run->phase_count; i++)
-        if (run->phases[i].name != NULL && strcmp(run->phases[i].name, run->kept_phase) == 0)
-            return i;
-    return run->phase_count - 1;
-}
-
-static void add_time(struct fb_buf *out, const char *before, uint64_t t_ns)
-{
-    char text[TIME_CHARS];
-    fb_buf_addf(out, "%s%s", before, fb_units_time(t_ns, text, sizeof text));
-}
-
-/* The curve knows when the peak was; a checkpoint may have been higher than every sample of it, and
- * then the phase is all that is known. */
-static void add_peak(const struct fb_repetition *run, struct fb_buf *out)
-{
-    const struct fb_phase_record *phase = &run->phases[peak_phase(run)];
-    const struct fb_point *point = highest(&run->series, peak_phase(run));
-    fb_buf_addf(out, "peak in phase %s", phase->name);
-    if (point != NULL && point->footprint_bytes >= phase->peak_footprint_bytes)
-        add_time(out, " at ", point->t_ns);
-}
-
-static void add_phase_end(const struct fb_repetition *run, size_t phase, struct fb_buf *out)
-{
-    const struct fb_checkpoint *end = phase_end(run, (int)phase);
-    fb_buf_addf(out, "at the end of phase %s", run->phases[phase].name);
-    if (end != NULL)
-        add_time(out, ", at ", end->t_ns);
-}
-
-static void add_length(const struct fb_repetition *run, struct fb_buf *out)
-{
-    const struct fb_checkpoint *last = phase_end(run, (int)run->phase_count - 1);
-    if (last != NULL)
-        add_time(out, " of ", last->t_ns);
-}
-
 static char *describe_where(const struct fb_finding *finding)
 {
-    enum moment moment = moment_of(finding->metric);
     const struct fb_repetition *run =
-        finding->cell == NULL ? NULL : fb_explain_run(finding->cell, finding->metric);
-    if (moment == NONE || run == NULL || run->phase_count == 0)
-        return NULL;
-    struct fb_buf out;
-    fb_buf_init(&out, TEXT_CAP);
-    size_t last = run->phase_count - 1, phase = moment == KEPT ? kept_phase(run) : last;
-    if (moment == PEAK)
-        add_peak(run, &out);
-    else
-        add_phase_end(run, phase, &out);
-    if (moment == PEAK || phase != last)
-        add_length(run, &out);
-    char *text = fb_strdup(out.text);
-    fb_buf_deinit(&out);
-    return text;
+        finding->cell == NULL ? NULL : shown_run(finding->cell, finding->metric);
+    return run == NULL ? NULL : fb_moment_text(run, finding->metric);
 }
 
 static const char *or_empty(const char *text)
@@ -153,19 +47,11 @@ static const char *or_empty(const char *text)
     return text == NULL ? "" : text;
 }
 
-/* What runs the cell again, with `more` options. */
 static void add_command(const struct fb_cell *cell, const char *more, struct fb_buf *out)
 {
-    const char *varied = fb_match_varied(cell);
-    fb_buf_addf(out, "fragbench run %s -a '%s'",
-                cell->workload.file != NULL ? cell->workload.file : or_empty(cell->workload.name),
-                cell->allocator.spec != NULL ? cell->allocator.spec
-                                             : or_empty(cell->allocator.name));
-    if (varied[0] != '\0')
-        fb_buf_addf(out, " -L '%s'", varied);
-    if (cell->workload.scale < 1 || cell->workload.scale > 1)
-        fb_buf_addf(out, " --scale %.15g", cell->workload.scale);
-    fb_buf_adds(out, more);
+    char *command = fb_moment_command(cell, more);
+    fb_buf_adds(out, command);
+    free(command);
 }
 
 static double change_of(const struct fb_finding *finding, enum fb_metric metric)
@@ -201,14 +87,14 @@ static void add_kept_advice(const struct fb_finding *finding, struct fb_buf *out
 /* The first phase in whose peak half of the growth is to be seen. */
 static void add_peak_advice(const struct fb_finding *finding, struct fb_buf *out)
 {
-    const struct fb_repetition *run = fb_explain_run(finding->cell, finding->metric);
+    const struct fb_repetition *run = shown_run(finding->cell, finding->metric);
     size_t count = 0, first = 0;
     struct fb_phase_change *phases = fb_phases_compare(finding->base, finding->cell, &count);
     double growth = change_of(finding, FB_METRIC_PEAK_FOOTPRINT_BYTES);
     while (first < count && phases[first].peak_after - phases[first].peak_before < growth / 2)
         first++;
     char text[FB_WORDING_CHARS];
-    if (growth > 0 && first < count && run != NULL && first != peak_phase(run))
+    if (growth > 0 && first < count && run != NULL && first != fb_moment_peak_phase(run))
         fb_buf_addf(out, "most of it is there from phase %s on (%s); ", phases[first].name,
                     fb_wording_difference(FB_METRIC_PEAK_FOOTPRINT_BYTES,
                                           phases[first].peak_after - phases[first].peak_before,
@@ -216,25 +102,30 @@ static void add_peak_advice(const struct fb_finding *finding, struct fb_buf *out
     free(phases);
 }
 
+static void add_inconclusive_advice(const struct fb_finding *finding, struct fb_buf *out)
+{
+    bool real = strcmp(or_empty(finding->cell->clock), "real") == 0;
+    if (fb_metrics[finding->metric].timing) {
+        fb_buf_adds(out, "a timing pass keeps one median, which no test can judge: repeat it as "
+                         "separate runs");
+        return;
+    }
+    fb_buf_adds(out, "measure both sides with more runs: ");
+    add_command(finding->cell, real ? " --repeat 5" : " --layouts 5", out);
+}
+
 static void add_value_advice(const struct fb_finding *finding, struct fb_buf *out)
 {
     if (finding->judgement == FB_JUDGED_INCONCLUSIVE) {
-        bool timing = fb_metrics[finding->metric].timing;
-        bool real = strcmp(or_empty(finding->cell->clock), "real") == 0;
-        fb_buf_adds(out, timing ? "a timing pass keeps one median, which no test can judge: repeat "
-                                  "it as separate runs"
-                                : "measure both sides with more runs: ");
-        if (!timing)
-            add_command(finding->cell, real ? " --clock real --repeat 5" : " --layouts 5", out);
+        add_inconclusive_advice(finding, out);
         return;
     }
-    enum moment moment = moment_of(finding->metric);
-    if (moment == PEAK)
+    if (fb_moment_is_peak(finding->metric))
         add_peak_advice(finding, out);
-    else if (moment != NONE)
+    else if (fb_moment_is_end(finding->metric))
         add_kept_advice(finding, out);
     fb_buf_adds(out, out->length > 0 ? "again: " : "");
-    add_command(finding->cell, moment != NONE ? " --explain" : "", out); /* where the memory is */
+    add_command(finding->cell, fb_moment_closer(finding->cell, finding->metric), out);
 }
 
 static char *describe_next(const struct fb_finding *finding)
@@ -257,7 +148,7 @@ static char *describe_next(const struct fb_finding *finding)
 
 void fb_explain(struct fb_finding *finding)
 {
-    if (!fb_explain_wanted(finding))
+    if (!is_wanted(finding))
         return;
     if (finding->where == NULL)
         finding->where = describe_where(finding);

@@ -55,7 +55,7 @@ static void judge_failed(const struct fb_cell *cell, struct fb_findings *finding
     finding->message = fb_format("%s: no figure to hold against its limits: %s%s%s", name,
                                  fb_status_name(cell->status), *detail != '\0' ? ": " : "", detail);
     if (!skipped)
-        finding->next = fb_moment_command(cell, FB_METRIC_COUNT);
+        finding->next = fb_moment_command(cell, "");
     free(name);
 }
 
@@ -149,7 +149,7 @@ static void judge_limit(const struct fb_cell *cell, const struct fb_limit *limit
     if (worst != NULL)
         finding->where = fb_moment_text(worst, limit->metric);
     if (finding->gates)
-        finding->next = fb_moment_command(cell, limit->metric);
+        finding->next = fb_moment_command(cell, fb_moment_closer(cell, limit->metric));
 }
 
 void fb_limits_judge(const struct fb_result *result, struct fb_findings *findings)

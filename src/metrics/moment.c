@@ -32,6 +32,16 @@ static const enum moment moments[FB_METRIC_COUNT] = {
     [FB_METRIC_RETAINED_PURGED_BYTES] = AFTERWARDS,
 };
 
+bool fb_moment_is_peak(enum fb_metric metric)
+{
+    return metric != FB_METRIC_COUNT && moments[metric] == AT_PEAK;
+}
+
+bool fb_moment_is_end(enum fb_metric metric)
+{
+    return metric != FB_METRIC_COUNT && (moments[metric] == AT_KEPT || moments[metric] == AT_END);
+}
+
 const struct fb_repetition *fb_moment_worst(const struct fb_cell *cell, enum fb_metric metric)
 {
     const struct fb_repetition *worst = NULL;
@@ -51,16 +61,23 @@ static char *say(const char *what, const char *phase, uint64_t t_ns)
     return fb_format("%s phase %s at %s", what, phase, fb_units_time(t_ns, time, sizeof time));
 }
 
+size_t fb_moment_peak_phase(const struct fb_repetition *repetition)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < repetition->phase_count; i++)
+        if (repetition->phases[i].peak_footprint_bytes >
+            repetition->phases[most].peak_footprint_bytes)
+            most = i;
+    return most;
+}
+
 /* Files of an older version do not have the time of a peak: then the phase has to do. */
 static char *peak(const struct fb_repetition *repetition)
 {
-    const struct fb_phase_record *most = NULL;
-    for (size_t i = 0; i < repetition->phase_count; i++) {
-        const struct fb_phase_record *phase = &repetition->phases[i];
-        if (most == NULL || phase->peak_footprint_bytes > most->peak_footprint_bytes)
-            most = phase;
-    }
-    if (most == NULL || most->peak_footprint_bytes == 0 || most->name == NULL)
+    if (repetition->phase_count == 0)
+        return NULL;
+    const struct fb_phase_record *most = &repetition->phases[fb_moment_peak_phase(repetition)];
+    if (most->peak_footprint_bytes == 0 || most->name == NULL)
         return NULL;
     return most->peak_t_ns > 0 ? say("peak in", most->name, most->peak_t_ns)
                                : fb_format("peak in phase %s", most->name);
@@ -98,6 +115,8 @@ static char *last_end(const struct fb_repetition *repetition)
 
 char *fb_moment_text(const struct fb_repetition *repetition, enum fb_metric metric)
 {
+    if (metric == FB_METRIC_COUNT)
+        return NULL;
     switch (moments[metric]) {
     case AT_PEAK:
         return peak(repetition);
@@ -141,23 +160,47 @@ static bool differs(const char *text, const char *usual)
     return text != NULL && strcmp(text, usual) != 0;
 }
 
-char *fb_moment_command(const struct fb_cell *cell, enum fb_metric metric)
+static bool is_program(const struct fb_cell *cell)
 {
-    const char *file = cell->workload.file, *spec = cell->allocator.spec;
+    return cell->workload.command != NULL;
+}
+
+const char *fb_moment_closer(const struct fb_cell *cell, enum fb_metric metric)
+{
     bool memory = metric != FB_METRIC_COUNT && fb_metrics[metric].exact;
+    return memory && !is_program(cell) ? " --explain" : "";
+}
+
+static void add_workload(struct fb_buf *line, const struct fb_cell *cell)
+{
+    add_word(line, "", cell->workload.file != NULL ? cell->workload.file : "WORKLOAD");
+}
+
+static void add_settings(struct fb_buf *line, const struct fb_cell *cell)
+{
+    add_params(line, cell);
+    if (cell->workload.scale > 0 && fabs(cell->workload.scale - 1) > 0)
+        fb_buf_addf(line, " --scale %.15g", cell->workload.scale);
+    if (differs(cell->clock, "virtual"))
+        add_word(line, "--clock ", cell->clock);
+    if (differs(cell->order, "lockstep"))
+        add_word(line, "--order ", cell->order);
+}
+
+char *fb_moment_command(const struct fb_cell *cell, const char *more)
+{
+    const char *spec = cell->allocator.spec;
     struct fb_buf line;
     fb_buf_init(&line, LINE_CAP);
-    fb_buf_adds(&line, "fragbench run");
-    add_word(&line, "", file != NULL ? file : "WORKLOAD");
+    fb_buf_adds(&line, is_program(cell) ? "fragbench exec" : "fragbench run");
+    if (!is_program(cell))
+        add_workload(&line, cell);
     add_word(&line, "-a ", spec != NULL ? spec : "ALLOCATOR");
-    add_params(&line, cell);
-    if (cell->workload.scale > 0 && fabs(cell->workload.scale - 1) > 0)
-        fb_buf_addf(&line, " --scale %.15g", cell->workload.scale);
-    if (differs(cell->clock, "virtual"))
-        add_word(&line, "--clock ", cell->clock);
-    if (differs(cell->order, "lockstep"))
-        add_word(&line, "--order ", cell->order);
-    fb_buf_adds(&line, memory ? " --explain" : "");
+    if (!is_program(cell))
+        add_settings(&line, cell);
+    fb_buf_adds(&line, more);
+    if (is_program(cell))
+        fb_buf_addf(&line, " -- %s", cell->workload.command); /* as typed: quoted already */
     char *text = fb_strdup(line.text);
     fb_buf_deinit(&line);
     return text;

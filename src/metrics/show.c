@@ -54,7 +54,7 @@ char *fb_metric_show(enum fb_metric metric, double value)
     case RATIO:
         break;
     }
-    return fb_format("%.2f", value);
+    return fb_format("%.3f", value);
 }
 
 char *fb_metric_show_exact(enum fb_metric metric, double value)

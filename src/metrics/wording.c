@@ -1,16 +1,14 @@
 #include "metrics/wording.h"
 
 #include "base/alloc.h"
-#include "base/units.h"
 #include "metrics/match.h"
+#include "metrics/show.h"
 #include "metrics/tolerance.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define EXACT_MAX 9007199254740992.0 /* 2^53: whole doubles end there */
 
 static const char *or_empty(const char *text)
 {
@@ -26,31 +24,14 @@ static const char *put(char *buffer, const char *text)
 /* Magnitude with its unit. */
 static void put_size(enum fb_metric metric, double size, char *buffer)
 {
-    const char *unit = fb_metrics[metric].unit;
-    uint64_t whole = (uint64_t)fmin(size + 0.5, EXACT_MAX);
-    if (strcmp(unit, "bytes") == 0)
-        (void)fb_units_bytes(whole, buffer, FB_WORDING_CHARS);
-    else if (strcmp(unit, "byte_seconds") == 0) {
-        char bytes[FB_WORDING_CHARS / 2];
-        (void)snprintf(buffer, FB_WORDING_CHARS, "%s·s",
-                       fb_units_bytes(whole, bytes, sizeof bytes));
-    } else if (strcmp(unit, "count") == 0)
-        (void)fb_units_count(whole, buffer, FB_WORDING_CHARS);
-    else if (strcmp(unit, "ratio") == 0)
-        (void)snprintf(buffer, FB_WORDING_CHARS, "%.3f", size);
-    else
-        (void)snprintf(buffer, FB_WORDING_CHARS, "%.4g %s", size, unit);
+    char *shown = fb_metric_show(metric, size);
+    (void)put(buffer, shown);
+    free(shown);
 }
 
 const char *fb_wording_value(enum fb_metric metric, double value, char *buffer)
 {
-    buffer[0] = '-';
-    if (isnan(value))
-        return put(buffer, "n/a");
-    char size[FB_WORDING_CHARS];
-    put_size(metric, fabs(value), size);
-    (void)snprintf(buffer, FB_WORDING_CHARS, "%s%.*s", value < 0 ? "-" : "", FB_WORDING_CHARS - 2,
-                   size);
+    put_size(metric, value, buffer);
     return buffer;
 }
 

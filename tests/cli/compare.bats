@@ -222,7 +222,7 @@ measured() { # FOLDER METRIC
     run --separate-stderr "$FRAGBENCH" compare --by allocator --metric peak_footprint_bytes \
         both/result.json
     assert_status 1
-    assert_contains "$output" "peak in phase serve of"
+    assert_contains "$output" "peak in phase serve at"
 }
 
 @test "sets have labels, more than two go" {

@@ -73,3 +73,23 @@ ai_workloads='^(inference-|kv-|torch-)|^(forward-pass|model-swap|variable-shapes
 keep() {
     sed "s|\"$(dirname "$fragbench")/libfragbench|\"/usr/local/libexec/fragbench/libfragbench|g" "$1" >"$out/$2"
 }
+
+# start_load keeps every CPU busy until stop_load, or the end of the (sub)shell that called it: its trap has to
+# be set there.
+load=()
+stop_load() {
+    [[ ${#load[@]} -gt 0 ]] || return 0
+    kill "${load[@]}" 2>/dev/null || true
+    wait "${load[@]}" 2>/dev/null || true
+    load=()
+}
+start_load() {
+    local cpu cpus
+    trap stop_load EXIT
+    trap 'exit 130' INT TERM
+    cpus=$(nproc)
+    for ((cpu = 0; cpu < cpus; cpu++)); do
+        sha256sum /dev/zero >/dev/null &
+        load+=($!)
+    done
+}

@@ -6,24 +6,6 @@
 . "$(dirname "$0")/common.bash"
 
 runs=5
-load=()
-stop_load() {
-    [[ ${#load[@]} -gt 0 ]] || return 0
-    kill "${load[@]}" 2>/dev/null || true
-    wait "${load[@]}" 2>/dev/null || true
-    load=()
-}
-# main runs in a subshell, so the trap that ends the load has to be set here.
-start_load() {
-    local cpu cpus
-    trap stop_load EXIT
-    trap 'exit 130' INT TERM
-    cpus=$(nproc)
-    for ((cpu = 0; cpu < cpus; cpu++)); do
-        sha256sum /dev/zero >/dev/null &
-        load+=($!)
-    done
-}
 
 # values FOLDER: workload, allocator, layout, metric, value; one line each. The curve of a run
 # counts as one more value: the checksum of its file.

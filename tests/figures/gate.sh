@@ -15,23 +15,6 @@ runs=${RUNS:-50} builds=${BUILDS:-10} draws=${DRAWS:-100} pool=${POOL:-40}
 jemalloc=${FRAGBENCH_JEMALLOC:-$(ldconfig -p | awk '$1 == "libjemalloc.so.2" { print $NF; exit }')}
 workload=tests/figures/gate.yaml
 
-load=()
-stop_load() {
-    [[ ${#load[@]} -gt 0 ]] || return 0
-    kill "${load[@]}" 2>/dev/null || true
-    wait "${load[@]}" 2>/dev/null || true
-    load=()
-}
-start_load() {
-    local cpu cpus
-    trap stop_load EXIT
-    trap 'exit 130' INT TERM
-    cpus=$(nproc)
-    for ((cpu = 0; cpu < cpus; cpu++)); do
-        sha256sum /dev/zero >/dev/null &
-        load+=($!)
-    done
-}
 
 # build NAME OPTION...: $work/NAME.so over glibc's malloc, $work/je-NAME.so over jemalloc.
 build() {

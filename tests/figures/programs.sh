@@ -7,7 +7,7 @@
 . "$(dirname "$0")/common.bash"
 
 libraries=$(dirname "$fragbench")
-check=tests/allocators/request_arena/programs.sh
+check=tests/allocators/programs.sh
 own_tests=(test_json test_threading test_subprocess)
 
 # One line an allocator: each test's result, which must be that of glibc's line.

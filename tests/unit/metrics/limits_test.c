@@ -101,8 +101,8 @@ static void median_over_the_limit_gates_and_says_all(void **state)
     assert_near(finding->after.median, 1.20);
     assert_int_equal(finding->before.n, 0);
     assert_string_equal(finding->message,
-                        "kv (steps=10 20), jemalloc: ratio_peak 1.20 is over its limit of 1.10 "
-                        "(1.18 to 1.26 over 3 runs, worst: run 1, layout 1, seed 7)");
+                        "kv (steps=10 20), jemalloc: ratio_peak 1.200 is over its limit of 1.100 "
+                        "(1.180 to 1.260 over 3 runs, worst: run 1, layout 1, seed 7)");
     assert_string_equal(finding->where, "peak in phase phase-b at 2 s");
     assert_string_equal(finding->next,
                         "fragbench run 'my workloads/kv.yaml' -a jemalloc -L 'steps=10 20' "

@@ -18,7 +18,7 @@ static void shows(char *text, const char *expected)
 static void values_carry_their_units(void **state)
 {
     (void)state;
-    shows(fb_metric_show(FB_METRIC_RATIO_PEAK, 1.3149), "1.31");
+    shows(fb_metric_show(FB_METRIC_RATIO_PEAK, 1.3149), "1.315");
     shows(fb_metric_show(FB_METRIC_KEPT_BYTES, 419430400), "400 MiB");
     shows(fb_metric_show(FB_METRIC_KEPT_BYTES, -4096), "-4 KiB");
     shows(fb_metric_show(FB_METRIC_NS_PER_OP, 44.04), "44.0 ns");

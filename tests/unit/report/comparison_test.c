@@ -82,7 +82,7 @@ static void text_has_sets_values_phases_sentences_and_the_gate(void **state)
     assert_says(text, "  phase-a  60.00  60.00       60.00  70.00  +16.7 %");
     assert_says(text, "tcmalloc  missing: in base, missing from new");
     assert_says(text, "regressed: w, jemalloc: kept_bytes 10 MiB → 20 MiB, +10 MiB or +10.0 % of "
-                      "the peak (threshold 5 %), exact, n = 3 and 3; at the end of phase phase-a");
+                      "the peak (threshold 5 %), exact, n = 3 and 3; end of phase phase-a at 10 s");
     assert_says(text, "1 regressed, 1 missing, 2 unchanged\ngate: failed (1 regressed, 1 missing)");
     assert_silent(text, "\033");
     free(text);

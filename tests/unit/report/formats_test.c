@@ -53,7 +53,7 @@ static void junit_of_a_run_has_cells_and_limits(void **state)
                       "timestamp=\"2025-01-02T03:04:05\">");
     assert_says(text, "name=\"ptmalloc2 (sequences=256) ratio_peak\" time=\"0.000\">\n"
                       "      <failure message=\"kv-cache-growth (sequences=256), ptmalloc2: "
-                      "ratio_peak 3.00 is over its limit of 1.05 (in all 3 runs)\" "
+                      "ratio_peak 3.000 is over its limit of 1.050 (in all 3 runs)\" "
                       "type=\"over-limit\">");
     assert_says(text, "\npeak in phase load at 500 ms\nnext: fragbench run "
                       "workloads/kv-cache-growth.yaml -a ptmalloc2 -L sequences=256 --explain<");
@@ -84,7 +84,7 @@ static void annotations_put_errors_first_and_escape(void **state)
     char *text = run_as("github");
     assert_says(text, "::error file=workloads/kv-cache-growth.yaml,line=12,"
                       "title=fragbench%3A over-limit::kv-cache-growth (sequences=256), "
-                      "jemalloc:dirty_decay_ms=0: ratio_peak 1.10 is over its limit of 1.05 ");
+                      "jemalloc:dirty_decay_ms=0: ratio_peak 1.100 is over its limit of 1.050 ");
     assert_says(text, "%0Apeak in phase load at 500 ms%0Anext: fragbench run ");
     assert_true(strstr(text, "::notice") > strstr(text, "title=fragbench%3A timeout::"));
     assert_int_equal(count(text, "::error "), 3);
@@ -212,7 +212,7 @@ static void comparison_markdown_begins_with_the_verdict(void **state)
     char *text = comparison_as("markdown");
     assert_int_equal(strncmp(text, "**Failed**, 2 unchanged, 2 improved, 2 regressed", 48), 0);
     assert_says(text, "| regressed (gates) | kv-cache-growth/ptmalloc2/sequences=256 | ratio_peak "
-                      "| 209715200.00 | 262144000.00 | +25.0 % |");
+                      "| 209715200.000 | 262144000.000 | +25.0 % |");
     assert_says(text, ". Next: `fragbench run kv-cache-growth -a ptmalloc2 --explain`\n");
     free(text);
 }
