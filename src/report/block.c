@@ -114,19 +114,15 @@ static const char *mark_of(struct fb_notes *notes, const char *reason)
     return fb_note_marks[i];
 }
 
-/* A time column's unit comes from its smallest value, which so keeps its digits. */
-static const struct scale {
-    double from_ns, unit;
-    const char *name, *per_op;
-} scales[] = {{1e7, 1e6, "ms", "ms/op"}, {1e5, 1e3, "µs", "µs/op"}, {0, 1, "ns", "ns/op"}};
-
-static const struct scale *scale_of(const struct fb_group *group, const struct column *column)
+const struct fb_time_scale *fb_block_time_scale(const struct fb_group *group, enum fb_metric metric)
 {
+    static const struct fb_time_scale scales[] = {
+        {1e7, 1e6, "ms", "ms/op"}, {1e5, 1e3, "µs", "µs/op"}, {0, 1, "ns", "ns/op"}};
     double smallest = INFINITY;
     for (size_t i = 0; i < group->count; i++)
-        if (has_numbers(&group->cells[i]) && group->cells[i].summary[column->metric].n > 0)
-            smallest = fmin(smallest, group->cells[i].summary[column->metric].median);
-    const struct scale *scale = scales;
+        if (has_numbers(&group->cells[i]) && group->cells[i].summary[metric].n > 0)
+            smallest = fmin(smallest, group->cells[i].summary[metric].median);
+    const struct fb_time_scale *scale = scales;
     while (scale->from_ns > 0 && !(smallest < INFINITY && smallest >= scale->from_ns))
         scale++;
     return scale;
@@ -135,7 +131,7 @@ static const struct scale *scale_of(const struct fb_group *group, const struct c
 static double unit_of(const struct fb_group *group, const struct column *column)
 {
     if (column->kind == NANOSECONDS)
-        return scale_of(group, column)->unit;
+        return fb_block_time_scale(group, column->metric)->unit_ns;
     return column->kind == SIZE ? MIB : 1;
 }
 
@@ -291,7 +287,7 @@ void fb_block_init(const struct fb_group *group, struct fb_grid *grid, struct fb
             fb_block_head_range(group, &heads[i]);
         if (columns[i].kind != NANOSECONDS)
             continue;
-        const struct scale *scale = scale_of(group, &columns[i]);
+        const struct fb_time_scale *scale = fb_block_time_scale(group, columns[i].metric);
         heads[i].unit = columns[i].metric == FB_METRIC_NS_PER_OP ? scale->per_op : scale->name;
     }
     *notes = (struct fb_notes){.reason_count = 0};

@@ -19,6 +19,14 @@ struct fb_notes {
     size_t left_out_count;
 };
 
+/* The unit of a column of times: its smallest value keeps its digits. */
+struct fb_time_scale {
+    double from_ns, unit_ns; /* for smallest values from here on */
+    const char *name, *per_op;
+};
+const struct fb_time_scale *fb_block_time_scale(const struct fb_group *group,
+                                                enum fb_metric metric);
+
 /* A row a cell. Failed and skipped cells show their status in place of numbers. The grid is the
  * caller's to deinit. */
 void fb_block_init(const struct fb_group *group, struct fb_grid *grid, struct fb_notes *notes);

@@ -75,10 +75,9 @@ static size_t count_shown(const struct fb_ranking *ranking)
 }
 
 /* As in the table above: a column's decimals come from its largest value. */
-static int decimals(const struct fb_ranking *ranking, size_t column)
+static int decimals(const struct fb_ranking *ranking, size_t column, double unit)
 {
     double largest = 0;
-    double unit = column == TIME ? 1 : MIB;
     for (size_t i = 0; i < ranking->count; i++) {
         const struct fb_summary *summary = &ranking->items[i].cell->summary[metrics[column]];
         if (summary->n > 0)
@@ -95,12 +94,12 @@ static char *number(double value, int digits)
     return fb_format("%.*f", digits, fabs(value) < least ? 0.0 : value); /* no "-0.0" */
 }
 
-static char *value_text(const struct fb_cell *cell, size_t column, int digits)
+static char *value_text(const struct fb_cell *cell, size_t column, double unit, int digits)
 {
     const struct fb_summary *summary = &cell->summary[metrics[column]];
     if (summary->n == 0)
         return fb_strdup("n/a");
-    return number(summary->median / (column == TIME ? 1 : MIB), digits);
+    return number(summary->median / unit, digits);
 }
 
 /* Nothing where all repetitions agree to the digits shown. */
@@ -114,34 +113,47 @@ static char *range_text(const struct fb_cell *cell, int digits)
     return text;
 }
 
+/* How the values of a column are written. */
+struct writing {
+    double unit;
+    int digits;
+};
+
 static void fill_row(const struct fb_ranking *ranking, const struct fb_rank *item,
-                     const int *digits, struct fb_grid *grid, size_t row)
+                     const struct writing *writing, struct fb_grid *grid, size_t row)
 {
     fb_grid_set(grid, row, RANK, fb_format("%u", item->rank));
     if (item->front)
         fb_grid_set(grid, row, FRONT, fb_strdup("*"));
     fb_grid_set(grid, row, CONTENDER, fb_strdup(fb_text_or_empty(item->cell->allocator.name)));
-    fb_grid_set(grid, row, RANGE, range_text(item->cell, digits[PEAK]));
+    fb_grid_set(grid, row, RANGE, range_text(item->cell, writing[PEAK].digits));
     for (size_t column = PEAK; column < COLUMNS; column++) {
         if (column != RANGE && (column != TIME || ranking->timed))
-            fb_grid_set(grid, row, column, value_text(item->cell, column, digits[column]));
+            fb_grid_set(
+                grid, row, column,
+                value_text(item->cell, column, writing[column].unit, writing[column].digits));
     }
 }
 
 void fb_ranking_grid(const struct fb_group *group, struct fb_grid *grid)
 {
     struct judged judged;
-    int digits[COLUMNS] = {0};
+    const struct fb_time_scale *scale = fb_block_time_scale(group, FB_METRIC_NS_PER_OP);
+    struct writing writing[COLUMNS] = {{0}};
     judge(group, &judged);
     const struct fb_ranking *ranking = &judged.ranking;
-    for (size_t column = PEAK; column < COLUMNS; column++)
-        digits[column] = column == RANGE ? 0 : decimals(ranking, column);
+    for (size_t column = PEAK; column < COLUMNS; column++) {
+        writing[column].unit = column == TIME ? scale->unit_ns : MIB;
+        if (column != RANGE)
+            writing[column].digits = decimals(ranking, column, writing[column].unit);
+    }
     fb_grid_init(grid, columns, COLUMNS, count_shown(ranking));
     fb_block_head_range(group, &grid->columns[RANGE]);
+    grid->columns[TIME].unit = scale->per_op;
     size_t row = 0;
     for (size_t i = 0; i < ranking->count; i++) {
         if (is_shown(ranking, i))
-            fill_row(ranking, &ranking->items[i], digits, grid, row++);
+            fill_row(ranking, &ranking->items[i], writing, grid, row++);
     }
     judged_deinit(&judged);
 }
