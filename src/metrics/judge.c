@@ -49,7 +49,8 @@ bool fb_judge_repeats(const struct fb_host *host, const struct fb_cell *cell)
 {
     return host->statm_exact && cell->clock_proven && cell->clock != NULL && cell->order != NULL &&
            cell->layout != NULL && strcmp(cell->clock, "virtual") == 0 &&
-           strcmp(cell->order, "lockstep") == 0 && strcmp(cell->layout, "fixed") == 0;
+           strcmp(cell->order, "lockstep") == 0 && strcmp(cell->layout, "fixed") == 0 &&
+           !fb_cell_used_huge_pages(cell);
 }
 
 static bool of_seed(const struct fb_repetition *run, const struct fb_repetition *other)

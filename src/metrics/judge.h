@@ -24,7 +24,7 @@ enum fb_rule {
 };
 
 /* Whether a cell's runs repeat exactly for metrics that are exact: virtual clock that was seen to
- * work, lockstep, fixed layout, and a kernel whose counters are exact. */
+ * work, lockstep, fixed layout, no huge pages, and a kernel whose counters are exact. */
 bool fb_judge_repeats(const struct fb_host *host, const struct fb_cell *cell);
 
 struct fb_judge_request {

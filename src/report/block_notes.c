@@ -18,27 +18,15 @@ static bool layout_random(const struct fb_cell *cell)
            strcmp(cell->layout, "random") == 0;
 }
 
-static bool any_checkpoint(const struct fb_cell *cell, size_t offset)
+static bool swapped(const struct fb_cell *cell)
 {
     for (size_t i = 0; i < cell->repetition_count; i++) {
         const struct fb_repetition *repetition = &cell->repetitions[i];
-        for (size_t j = 0; j < repetition->checkpoint_count; j++) {
-            const void *at = (const char *)&repetition->checkpoints[j] + offset;
-            if (*(const uint64_t *)at > 0)
+        for (size_t j = 0; j < repetition->checkpoint_count; j++)
+            if (repetition->checkpoints[j].swap_bytes > 0)
                 return true;
-        }
     }
     return false;
-}
-
-static bool used_huge_pages(const struct fb_cell *cell)
-{
-    return any_checkpoint(cell, offsetof(struct fb_checkpoint, huge_bytes));
-}
-
-static bool swapped(const struct fb_cell *cell)
-{
-    return any_checkpoint(cell, offsetof(struct fb_checkpoint, swap_bytes));
 }
 
 static bool lazily_freed(const struct fb_cell *cell)
@@ -60,7 +48,8 @@ static const struct {
     {clock_unproven, "clock not proven: was not seen reading the virtual clock, so purges that "
                      "wait for time may not have run"},
     {layout_random, "layout random: addresses could not be fixed, so repeats are not exact"},
-    {used_huge_pages, "huge pages in use: RSS comes in steps of 2 MiB where they are"},
+    {fb_cell_used_huge_pages, "huge pages in use: RSS comes in steps of 2 MiB where they are, and "
+                              "repeats are not exact, since the kernel joins pages on its own"},
     {swapped, "swapped: swap is counted in RSS, times are not to be trusted"},
     {lazily_freed, "lazily freed pages (MADV_FREE) are in RSS, though the kernel may take them"},
     {timing_failed, "timing pass failed"},

@@ -110,6 +110,17 @@ static void free_pairs(struct fb_name_value *pairs, size_t count)
     free(pairs);
 }
 
+bool fb_cell_used_huge_pages(const struct fb_cell *cell)
+{
+    for (size_t i = 0; i < cell->repetition_count; i++) {
+        const struct fb_repetition *repetition = &cell->repetitions[i];
+        for (size_t j = 0; j < repetition->checkpoint_count; j++)
+            if (repetition->checkpoints[j].huge_bytes > 0)
+                return true;
+    }
+    return false;
+}
+
 void fb_cell_deinit(struct fb_cell *cell)
 {
     char *const texts[] = {

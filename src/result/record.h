@@ -238,6 +238,9 @@ void fb_repetition_init(struct fb_repetition *repetition);
 void fb_checkpoint_deinit(struct fb_checkpoint *checkpoint);
 void fb_repetition_deinit(struct fb_repetition *repetition);
 void fb_cell_deinit(struct fb_cell *cell);
+/* Whether any checkpoint saw huge pages. Then no run repeats to the byte: the kernel joins pages to
+ * huge ones on its own, when it comes to it (khugepaged). */
+bool fb_cell_used_huge_pages(const struct fb_cell *cell);
 void fb_result_deinit(struct fb_result *result);
 
 /* How many cells the shard (index ≥ 1) should hold. */

@@ -20,7 +20,7 @@ workloads=(kv-cache-growth variable-shapes request-scope thread-churn metadata-b
 # shellcheck disable=SC2034 # used by the scripts
 parts=(system own)
 system=(ptmalloc2 jemalloc tcmalloc mimalloc)
-own=(tensor-arena request-arena budgeted)
+own=(tensor-arena:huge=0 request-arena budgeted) # with huge pages nothing repeats to the page
 
 # measure PART: into $work/PART
 measure() {

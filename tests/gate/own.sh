@@ -22,7 +22,7 @@ check_presence() { # PART
     local absent
     absent=$(jq -r '.cells[] | select(.status != "ok" and .status != "not-installed"
         or .status == "not-installed" and (.allocator.backend | IN($ARGS.positional[])))
-        | "\(.id): \(.status)"' "$work/$1/result.json" --args ptmalloc2 "${own[@]}")
+        | "\(.id): \(.status)"' "$work/$1/result.json" --args ptmalloc2 "${own[@]%%:*}")
     [[ -z $absent ]] || {
         echo "own gate: no figures of $absent" >&2
         return 5

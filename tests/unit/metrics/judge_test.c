@@ -168,6 +168,11 @@ static void what_does_not_repeat_is_no_exact_cell(void **state)
     sets_text(&cell->order, "lockstep");
     sets_text(&cell->clock, "real");
     assert_false(fb_judge_repeats(&result.host, cell));
+    sets_text(&cell->clock, "virtual");
+    assert_true(fb_judge_repeats(&result.host, cell));
+    assert_true(cell->repetitions[0].checkpoint_count > 0);
+    cell->repetitions[0].checkpoints[0].huge_bytes = 2 << 20;
+    assert_false(fb_judge_repeats(&result.host, cell));
     fb_result_deinit(&result);
 }
 
