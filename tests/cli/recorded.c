@@ -9,6 +9,7 @@
  *   recorded exec       becomes "recorded counts"
  *   recorded kill       3000 blocks, then SIGKILL
  *   recorded peak       64 blocks of 1 MiB at once, touched, then 1000 small pairs
+ *   recorded pause      1024 blocks of 64 KiB at once, freed, then nothing for 400 ms, then a pair
  *   recorded share      blocks of 16 MiB of which all, a quarter, nothing is written
  *   recorded many       200000 pairs
  *   recorded grind      1500000 pairs of all sizes to 4 KiB
@@ -163,6 +164,18 @@ static int peak(void)
     return 0;
 }
 
+static int pause_after_frees(void)
+{
+    static void *blocks[1024];
+    for (int i = 0; i < 1024; i++)
+        memset(blocks[i] = malloc(65536), 1, 65536);
+    for (int i = 0; i < 1024; i++)
+        take_back(blocks[i]);
+    (void)usleep(400000);
+    take_back(hide(malloc(100)));
+    return 0;
+}
+
 /* The last two live to the end. */
 static int share(void)
 {
@@ -237,9 +250,16 @@ int main(int argc, char **argv)
     const struct {
         const char *name;
         int (*run)(void);
-    } modes[] = {{"counts", counts}, {"churn", churn}, {"fork", split},
-                 {"kill", die},      {"peak", peak},   {"share", share},
-                 {"many", many},     {"grind", grind}, {"ending", ending}};
+    } modes[] = {{"counts", counts},
+                 {"churn", churn},
+                 {"fork", split},
+                 {"kill", die},
+                 {"peak", peak},
+                 {"share", share},
+                 {"pause", pause_after_frees},
+                 {"many", many},
+                 {"grind", grind},
+                 {"ending", ending}};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         if (strcmp(mode, modes[i].name) == 0)
             return modes[i].run();
