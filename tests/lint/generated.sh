@@ -8,6 +8,7 @@ faults=0
 FRAGBENCH=$2 docs/update-language.sh --check || faults=$((faults + 1))
 docs/update-examples.sh --check || faults=$((faults + 1))
 python3 workloads/data/make-workload.py --check || faults=$((faults + 1))
+# shellcheck disable=SC2016 # sed's
 while read -r key; do
     grep -qxF "\"$key\"" tests/fuzz/workload.dict || {
         echo "tests/fuzz/workload.dict: the key $key is missing"
