@@ -93,3 +93,17 @@ start_load() {
         load+=($!)
     done
 }
+
+# present [NAME...]: the programs of tests/real (all, or those named) that are installed; what is missing is told
+# on standard error.
+present() {
+    local name reason names=("$@")
+    [[ $# -gt 0 ]] || mapfile -t names < <(basename -s .sh -- tests/real/*.sh)
+    for name in "${names[@]}"; do
+        if reason=$(tests/real/"$name".sh check); then
+            echo "$name"
+        else
+            echo "$name: left out: $reason" >&2
+        fi
+    done
+}
