@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # What the programs of this folder share; sourced by each. A program defines check (prints why not, returns
-# 77), run, and prepare where it needs one, all with the folder DIR for its files; main calls one of them.
+# 77), run, and prepare where it needs one, all with the folder DIR for its files; a service also serve and
+# load. main calls one of them.
 set -euo pipefail
 
 # shellcheck disable=SC2034 # used by the programs
@@ -35,8 +36,15 @@ main() {
     case ${1-} in
     check) check ;;
     prepare | run) "$1" "${2:?"the folder of its files"}" ;;
+    serve | load)
+        declare -F "$1" >/dev/null || {
+            echo "$(basename "$0") is no service" >&2
+            return 1
+        }
+        "$1" "${2:?"the folder of its files"}"
+        ;;
     *)
-        echo "usage: $(basename "$0") check | prepare DIR | run DIR" >&2
+        echo "usage: $(basename "$0") check | prepare DIR | run DIR | serve DIR | load DIR" >&2
         return 2
         ;;
     esac
