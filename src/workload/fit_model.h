@@ -5,6 +5,7 @@
 #include "workload/replica.h"
 
 #define FB_FIT_PHASES_MAX 64U
+#define FB_FIT_TURNS_MAX 16U
 #define FB_FIT_LIVES 24U     /* powers of 4 */
 #define FB_FIT_SIZES_MAX 24U /* distinct sizes that are written one by one */
 #define FB_FIT_PARTS 8U      /* of a range, where they are not */
@@ -53,7 +54,7 @@ struct fb_fit_model {
     struct fb_fit_phase phases[FB_FIT_PHASES_MAX];
     uint32_t phase_count;
     uint64_t duration_ns;
-    uint64_t peak_bytes, peak_event;
+    uint64_t peak_bytes;
     uint32_t workers; /* threads of the pool */
 };
 

@@ -18,7 +18,9 @@ static void add_name(const struct fb_fit_class *class, struct fb_buf *out)
         unit++;
     fb_buf_addf(out, "%s_to_%llu%c", fates[class->fate], (unsigned long long)bytes, units[unit]);
     if (class->fate == FB_FIT_KEPT && fb_fit_is_big(class->range))
-        fb_buf_addf(out, "_p%u_p%u", class->born + 1, class->dies + 1);
+        fb_buf_addf(out, "_p%u", class->born + 1);
+    if (class->fate == FB_FIT_KEPT)
+        fb_buf_addf(out, "_p%u", class->dies + 1);
     if (class->handed)
         fb_buf_adds(out, "_handed");
 }
