@@ -272,6 +272,21 @@ static void note_birth(struct survey *survey, const struct fb_recording_event *e
     survey->thread_seen[event->thread] = survey->phase + 1;
 }
 
+/* A block that moves leaves a hole of its old size: it is as if it died and another one was born.
+ * One that hardly changes mostly stays where it is. */
+static void note_realloc(struct survey *survey, const struct fb_recording_event *event)
+{
+    struct alive *object = &survey->alive[event->handle];
+    if (event->size <= object->size / 8 * 9 && event->size >= object->size / 2) {
+        object->size = event->size > object->size ? event->size : object->size;
+        return;
+    }
+    struct fb_recording_event birth = *event;
+    birth.kind = FB_RECORDING_MALLOC;
+    note_death(survey, event);
+    note_birth(survey, &birth);
+}
+
 static int read_objects(struct survey *survey, struct fb_error *err)
 {
     struct fb_fit_model *model = survey->model;
@@ -290,9 +305,8 @@ static int read_objects(struct survey *survey, struct fb_error *err)
             note_birth(survey, &event);
         else if (event.kind == FB_RECORDING_FREE)
             note_death(survey, &event);
-        else if (event.kind == FB_RECORDING_REALLOC &&
-                 event.size > survey->alive[event.handle].size)
-            survey->alive[event.handle].size = event.size;
+        else if (event.kind == FB_RECORDING_REALLOC)
+            note_realloc(survey, &event);
     }
     return more;
 }
