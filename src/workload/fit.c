@@ -12,6 +12,7 @@
 
 #define TEXT_CAP_BYTES ((size_t)1 << 20) /* what the language reads */
 #define NEAR 0.05
+#define WORTH 0.03 /* how much nearer makes up for more phases and classes */
 
 struct attempt {
     struct fb_buf text;
@@ -111,7 +112,7 @@ int fb_fit_make(const struct fb_workload *recording, const char *name, struct fb
         struct attempt attempt = {0};
         struct fb_error why = {0};
         int status = try(recording, clean, &ways[i], &attempt, &why);
-        if (status == 0 && attempt.off < best.off) {
+        if (status == 0 && attempt.off < best.off - WORTH) {
             struct attempt worse = best;
             best = attempt;
             attempt = worse;

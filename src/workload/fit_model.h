@@ -6,8 +6,9 @@
 
 #define FB_FIT_PHASES_MAX 64U
 #define FB_FIT_TURNS_MAX 16U
-#define FB_FIT_LIVES 24U     /* powers of 4 */
-#define FB_FIT_SIZES_MAX 24U /* distinct sizes that are written one by one */
+#define FB_FIT_LIVES 40U     /* powers of 2 */
+#define FB_FIT_SIZES_MAX 24U /* distinct sizes that are written one by one … */
+#define FB_FIT_SIZES_KNOWN 1024U /* … and that are counted one by one */
 #define FB_FIT_PARTS 8U      /* of a range, where they are not */
 #define FB_FIT_CYCLE_MAX 40U /* objects whose sizes are written in their order */
 #define FB_FIT_BIG_BYTES UINT64_C(65536)
@@ -28,8 +29,7 @@ struct fb_fit_class {
     bool handed;         /* freed by another thread */
     uint32_t born, dies; /* phases, of large kept ones; else 0 */
     uint64_t count, bytes;
-    struct fb_map sizes; /* size → count, while there are few */
-    bool many_sizes;
+    struct fb_map sizes; /* size → count, of the first FB_FIT_SIZES_KNOWN */
     uint64_t parts[FB_FIT_PARTS];
     uint64_t order[FB_FIT_CYCLE_MAX][2]; /* birth, size */
     uint64_t lives[FB_FIT_LIVES];
@@ -74,6 +74,11 @@ void fb_fit_deinit(struct fb_fit_model *model);
 
 /* Whether the phase has neither objects nor time: then it is not written. */
 bool fb_fit_is_empty(const struct fb_fit_model *model, uint32_t phase);
+/* A class's `size: …`. */
+void fb_fit_add_sizes(const struct fb_fit_class *class, struct fb_buf *out);
+/* Of the parts from the first to the last that is not 0; there are parts + 1 ascending edges. */
+void fb_fit_add_histogram(const uint64_t *edges, const uint64_t *counts, size_t parts,
+                          struct fb_buf *out);
 /* The model as YAML. */
 void fb_fit_write(const struct fb_fit_model *model, const char *name, struct fb_buf *out);
 

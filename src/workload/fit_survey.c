@@ -196,17 +196,14 @@ static void add_size(struct fb_fit_class *class, uint64_t size, uint64_t birth)
         class->order[class->count][0] = birth;
         class->order[class->count][1] = size;
     }
-    if (class->many_sizes)
-        return;
-    (void)fb_map_get(&class->sizes, size, &count);
-    fb_map_put(&class->sizes, size, count + 1);
-    class->many_sizes = class->sizes.count > FB_FIT_SIZES_MAX;
+    if (fb_map_get(&class->sizes, size, &count) || class->sizes.count < FB_FIT_SIZES_KNOWN)
+        fb_map_put(&class->sizes, size, count + 1);
 }
 
 static unsigned life_bucket(uint64_t births)
 {
     unsigned bucket = 0;
-    while (bucket + 1 < FB_FIT_LIVES && births >= UINT64_C(1) << 2 * (bucket + 1))
+    while (bucket + 1 < FB_FIT_LIVES && births >= UINT64_C(1) << (bucket + 1))
         bucket++;
     return bucket;
 }

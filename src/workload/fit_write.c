@@ -25,49 +25,7 @@ static void add_name(const struct fb_fit_class *class, struct fb_buf *out)
         fb_buf_adds(out, "_handed");
 }
 
-static int by_first(const void *left, const void *right)
-{
-    const uint64_t *a = left, *b = right;
-    return (a[0] > b[0]) - (a[0] < b[0]);
-}
-
-static void add_choice(const struct fb_fit_class *class, struct fb_buf *out)
-{
-    uint64_t pairs[FB_FIT_SIZES_MAX + 1][2];
-    size_t count = 0;
-    for (size_t i = 0; i < class->sizes.capacity; i++)
-        if (class->sizes.entries[i].key != UINT64_MAX) {
-            pairs[count][0] = class->sizes.entries[i].key;
-            pairs[count++][1] = class->sizes.entries[i].value;
-        }
-    qsort(pairs, count, sizeof pairs[0], by_first);
-    if (count == 1) {
-        fb_buf_addf(out, "%llu", (unsigned long long)pairs[0][0]);
-        return;
-    }
-    fb_buf_adds(out, "{choice: [");
-    for (size_t i = 0; i < count; i++)
-        fb_buf_addf(out, "%s[%llu, %llu]", i > 0 ? ", " : "", (unsigned long long)pairs[i][0],
-                    (unsigned long long)pairs[i][1]);
-    fb_buf_adds(out, "]}");
-}
-
-/* Few objects: each its own size, in the order they were born. */
-static void add_cycle(const struct fb_fit_class *class, struct fb_buf *out)
-{
-    uint64_t order[FB_FIT_CYCLE_MAX][2];
-    for (size_t i = 0; i < class->count; i++) {
-        order[i][0] = class->order[i][0];
-        order[i][1] = class->order[i][1];
-    }
-    qsort(order, class->count, sizeof order[0], by_first);
-    fb_buf_adds(out, "{cycle: [");
-    for (size_t i = 0; i < class->count; i++)
-        fb_buf_addf(out, "%s%llu", i > 0 ? ", " : "", (unsigned long long)order[i][1]);
-    fb_buf_adds(out, "]}");
-}
-
-static void add_histogram(const uint64_t *edges, const uint64_t *counts, size_t parts,
+void fb_fit_add_histogram(const uint64_t *edges, const uint64_t *counts, size_t parts,
                           struct fb_buf *out)
 {
     size_t first = 0, last = parts;
@@ -84,24 +42,6 @@ static void add_histogram(const uint64_t *edges, const uint64_t *counts, size_t 
     fb_buf_adds(out, "]}}");
 }
 
-static void add_sizes(const struct fb_fit_class *class, struct fb_buf *out)
-{
-    uint64_t edges[FB_FIT_PARTS + 1];
-    uint64_t least = class->range > 0 ? fb_fit_range_bytes(class->range - 1) : 0;
-    uint64_t width = (fb_fit_range_bytes(class->range) - least) / FB_FIT_PARTS;
-    fb_buf_adds(out, "size: ");
-    bool one = class->sizes.count == 1;
-    if (!one && class->count <= FB_FIT_CYCLE_MAX) {
-        add_cycle(class, out);
-    } else if (one || !class->many_sizes) {
-        add_choice(class, out);
-    } else {
-        for (size_t i = 0; i <= FB_FIT_PARTS; i++)
-            edges[i] = least + width * i + (i == 0);
-        add_histogram(edges, class->parts, FB_FIT_PARTS, out);
-    }
-}
-
 static void add_life(const struct fb_fit_class *class, struct fb_buf *out)
 {
     uint64_t edges[FB_FIT_LIVES + 1];
@@ -110,9 +50,9 @@ static void add_life(const struct fb_fit_class *class, struct fb_buf *out)
         return;
     }
     for (size_t i = 0; i <= FB_FIT_LIVES; i++)
-        edges[i] = UINT64_C(1) << 2 * i;
+        edges[i] = UINT64_C(1) << i;
     fb_buf_adds(out, ",\n    lifetime: {ops: ");
-    add_histogram(edges, class->lives, FB_FIT_LIVES, out);
+    fb_fit_add_histogram(edges, class->lives, FB_FIT_LIVES, out);
     fb_buf_adds(out, "}");
 }
 
@@ -121,7 +61,7 @@ static void add_class(const struct fb_fit_class *class, struct fb_buf *out)
     fb_buf_adds(out, "  ");
     add_name(class, out);
     fb_buf_adds(out, ": {");
-    add_sizes(class, out);
+    fb_fit_add_sizes(class, out);
     add_life(class, out);
     if (class->aligned * 2 > class->count)
         fb_buf_addf(
