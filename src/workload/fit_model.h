@@ -11,8 +11,9 @@
 #define FB_FIT_SIZES_KNOWN 1024U /* … and that are counted one by one */
 #define FB_FIT_PARTS 8U      /* of a range, where they are not */
 #define FB_FIT_CYCLE_MAX 40U /* objects whose sizes are written in their order */
+#define FB_FIT_WORKERS_MAX 256U
 #define FB_FIT_BIG_BYTES UINT64_C(65536)
-#define FB_FIT_ITERATIONS 20U /* of a phase */
+#define FB_FIT_ITERATIONS 20U /* of a phase: equal parts of its events */
 
 enum fb_fit_fate { FB_FIT_STAYS = 0, FB_FIT_KEPT, FB_FIT_TEMP };
 
@@ -35,7 +36,7 @@ struct fb_fit_class {
     uint64_t lives[FB_FIT_LIVES];
     uint64_t share_sum; /* sixteenths */
     uint64_t aligned, align_log2, calloced;
-    uint64_t births[FB_FIT_PHASES_MAX];
+    uint32_t births[FB_FIT_PHASES_MAX][FB_FIT_ITERATIONS]; /* when in its phase, by events */
     uint64_t deaths[FB_FIT_PHASES_MAX]; /* of kept ones */
 };
 
@@ -72,6 +73,8 @@ int fb_fit_survey(struct fb_replica *replica, const struct fb_fit_options *optio
                   struct fb_fit_model *model, struct fb_error *err) FB_MUST_USE;
 void fb_fit_deinit(struct fb_fit_model *model);
 
+/* The class's births in a phase. */
+uint64_t fb_fit_births(const struct fb_fit_class *class, uint32_t phase);
 /* Whether the phase has neither objects nor time: then it is not written. */
 bool fb_fit_is_empty(const struct fb_fit_model *model, uint32_t phase);
 /* A class's `size: …`. */

@@ -11,6 +11,7 @@ struct alive {
     uint64_t birth_tick; /* of its thread's births */
     uint64_t events;     /* at its birth */
     uint32_t phase;
+    uint32_t iteration; /* in which it was born */
     bool there;
 };
 
@@ -216,7 +217,7 @@ static void add_object(struct survey *survey, const struct alive *object,
     class->count++;
     class->bytes += object->size;
     class->lives[life_bucket(life)]++;
-    class->births[object->phase]++;
+    class->births[object->phase][object->iteration]++;
     if (like->fate == FB_FIT_KEPT)
         class->deaths[survey->phase]++;
     class->share_sum += survey->replica->objects[object->birth.object] & FB_REPLICA_SHARE_MASK;
@@ -250,6 +251,17 @@ static void note_death(struct survey *survey, const struct fb_recording_event *e
     object->there = false;
 }
 
+/* Which part of its phase the present event is in. */
+static uint32_t iteration_now(const struct survey *survey)
+{
+    const struct fb_fit_model *model = survey->model;
+    uint64_t first = model->phases[survey->phase].first_event;
+    uint64_t end = survey->phase + 1 < model->phase_count
+                       ? model->phases[survey->phase + 1].first_event
+                       : survey->replica->event_count;
+    return (uint32_t)((survey->number - first) * FB_FIT_ITERATIONS / (end - first));
+}
+
 static void note_birth(struct survey *survey, const struct fb_recording_event *event)
 {
     struct fb_fit_phase *phase = &survey->model->phases[survey->phase];
@@ -259,6 +271,7 @@ static void note_birth(struct survey *survey, const struct fb_recording_event *e
         .birth_tick = ++survey->ticks[event->thread],
         .events = survey->number,
         .phase = survey->phase,
+        .iteration = iteration_now(survey),
         .there = true,
     };
     phase->births++;
@@ -326,7 +339,7 @@ static void count_workers(struct fb_fit_model *model)
         if (model->phases[i].births_elsewhere * 2 > model->phases[i].births &&
             model->phases[i].threads > most)
             most = model->phases[i].threads;
-    model->workers = most < 256 ? most : 256;
+    model->workers = most < FB_FIT_WORKERS_MAX ? most : FB_FIT_WORKERS_MAX;
 }
 
 int fb_fit_survey(struct fb_replica *replica, const struct fb_fit_options *options,

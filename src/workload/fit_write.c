@@ -79,17 +79,49 @@ static void add_class(const struct fb_fit_class *class, struct fb_buf *out)
     fb_buf_adds(out, "}\n");
 }
 
-/* `total` dealt to the iterations as evenly as whole numbers can be. */
-static void add_count(uint64_t total, unsigned iterations, struct fb_buf *out)
+uint64_t fb_fit_births(const struct fb_fit_class *class, uint32_t phase)
 {
-    if (total % iterations == 0) {
-        fb_buf_addf(out, "%llu", (unsigned long long)(total / iterations));
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < FB_FIT_ITERATIONS; i++)
+        sum += class->births[phase][i];
+    return sum;
+}
+
+/* Whether threads other than main make most of its objects: then it runs on the pool. */
+static bool is_pooled(const struct fb_fit_phase *phase)
+{
+    return phase->births_elsewhere * 2 > phase->births;
+}
+
+/* On the pool as many for each worker, so that none has more than its share. */
+static unsigned count_iterations(const struct fb_fit_model *model, uint32_t phase)
+{
+    if (model->phases[phase].births < FB_FIT_ITERATIONS)
+        return 1;
+    if (!is_pooled(&model->phases[phase]))
+        return FB_FIT_ITERATIONS;
+    return (FB_FIT_ITERATIONS + model->workers - 1) / model->workers * model->workers;
+}
+
+/* What each iteration allocates of the class: what it had in that part of the phase. A pool's
+ * iterations are under way at once, so they are dealt the same. */
+static void add_count(const struct fb_fit_model *model, const struct fb_fit_class *class,
+                      uint32_t phase, unsigned iterations, struct fb_buf *out)
+{
+    uint64_t total = fb_fit_births(class, phase), counts[FB_FIT_WORKERS_MAX + FB_FIT_ITERATIONS];
+    bool same = true, dealt = iterations == 1 || is_pooled(&model->phases[phase]);
+    for (unsigned i = 0; i < iterations; i++) {
+        counts[i] = dealt ? total * (i + 1) / iterations - total * i / iterations
+                          : class->births[phase][i];
+        same = same && counts[i] == counts[0];
+    }
+    if (same) {
+        fb_buf_addf(out, "%llu", (unsigned long long)counts[0]);
         return;
     }
     fb_buf_adds(out, "{cycle: [");
     for (unsigned i = 0; i < iterations; i++)
-        fb_buf_addf(out, "%s%llu", i > 0 ? ", " : "",
-                    (unsigned long long)(total * (i + 1) / iterations - total * i / iterations));
+        fb_buf_addf(out, "%s%llu", i > 0 ? ", " : "", (unsigned long long)counts[i]);
     fb_buf_adds(out, "]}");
 }
 
@@ -99,12 +131,12 @@ static void add_allocations(const struct fb_fit_model *model, uint32_t phase, un
     const char *between = "\n    allocate:\n      {";
     for (size_t i = 0; i < model->class_count; i++) {
         const struct fb_fit_class *class = &model->classes[i];
-        if (class->births[phase] == 0)
+        if (fb_fit_births(class, phase) == 0)
             continue;
         fb_buf_adds(out, between);
         add_name(class, out);
         fb_buf_adds(out, ": ");
-        add_count(class->births[phase], iterations, out);
+        add_count(model, class, phase, iterations, out);
         between = ",\n       ";
     }
     if (between[0] == ',')
@@ -119,7 +151,7 @@ static void add_frees(const struct fb_fit_model *model, uint32_t phase, struct f
         const struct fb_fit_class *class = &model->classes[i];
         uint64_t born = 0, dead = 0;
         for (uint32_t p = 0; p < phase; p++) {
-            born += class->births[p];
+            born += fb_fit_births(class, p);
             dead += class->deaths[p];
         }
         if (class->fate != FB_FIT_KEPT || class->deaths[phase] == 0 || born <= dead)
@@ -143,9 +175,9 @@ static void add_phase(const struct fb_fit_model *model, uint32_t index, struct f
     bool last = index + 1 == model->phase_count;
     uint64_t end_ns = last ? model->duration_ns : model->phases[index + 1].begin_ns;
     uint64_t length_ns = end_ns > phase->begin_ns ? end_ns - phase->begin_ns : 0;
-    unsigned iterations = phase->births >= FB_FIT_ITERATIONS ? FB_FIT_ITERATIONS : 1;
+    unsigned iterations = count_iterations(model, index);
     fb_buf_addf(out, "  - name: p%u", index + 1);
-    if (phase->births_elsewhere * 2 > phase->births)
+    if (is_pooled(phase))
         fb_buf_adds(out, "\n    pool: workers");
     if (iterations > 1) {
         fb_buf_addf(out, "\n    iterations: %u", iterations);
@@ -162,7 +194,7 @@ static void add_phase(const struct fb_fit_model *model, uint32_t index, struct f
 static bool uses_pool(const struct fb_fit_model *model)
 {
     for (uint32_t i = 0; i < model->phase_count; i++)
-        if (model->phases[i].births_elsewhere * 2 > model->phases[i].births)
+        if (is_pooled(&model->phases[i]))
             return true;
     return false;
 }
