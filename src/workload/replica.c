@@ -208,6 +208,7 @@ static int survey_events(struct survey *survey, struct fb_map *alive, struct fb_
     if (replica->event_count == 0)
         return fb_recording_fail(replica->recording, err, "it holds no calls");
     note_survivors(survey, alive);
+    fb_recording_memories(replica->recording, &replica->memories);
     return refuse_counts(replica, err);
 }
 

@@ -49,6 +49,7 @@ struct fb_replica {
     uint32_t handle_count; /* most objects alive */
     uint64_t event_count;
     uint64_t duration_ns;
+    struct fb_recording_memories memories;
     uint64_t iterations;
     uint64_t split_reallocs; /* those done as free and allocate */
     struct fb_trace_class *classes;
