@@ -205,18 +205,17 @@ static int add_row(struct fb_columns *columns, const struct fb_spool_image *imag
     const struct fb_recorded recorded = fb_recorded_of(&facts->memories);
     bool measured = recorded.peak_bytes > 0;
     fb_columns_add(
-        columns, (const char *const[]){image->path, image->program, image->allocator,
-                                       fb_units_count(facts->calls, text[0], NUMBER_CHARS),
-                                       fb_units_count(facts->threads, text[1], NUMBER_CHARS),
-                                       fb_units_bytes(facts->peak_bytes, text[2], NUMBER_CHARS),
-                                       measured ? fb_units_bytes(recorded.peak_bytes, text[6],
-                                                                 NUMBER_CHARS)
-                                                : "n/a",
-                                       measured ? fb_units_bytes(fb_recorded_beside_bytes(&recorded),
-                                                                 text[7], NUMBER_CHARS)
-                                                : "n/a",
-                                       fb_units_time(facts->duration_ns, text[3], NUMBER_CHARS),
-                                       fb_units_bytes(image->bytes, text[4], NUMBER_CHARS), each});
+        columns,
+        (const char *const[]){
+            image->path, image->program, image->allocator,
+            fb_units_count(facts->calls, text[0], NUMBER_CHARS),
+            fb_units_count(facts->threads, text[1], NUMBER_CHARS),
+            fb_units_bytes(facts->peak_bytes, text[2], NUMBER_CHARS),
+            measured ? fb_units_bytes(recorded.peak_bytes, text[6], NUMBER_CHARS) : "n/a",
+            measured ? fb_units_bytes(fb_recorded_beside_bytes(&recorded), text[7], NUMBER_CHARS)
+                     : "n/a",
+            fb_units_time(facts->duration_ns, text[3], NUMBER_CHARS),
+            fb_units_bytes(image->bytes, text[4], NUMBER_CHARS), each});
     return 0;
 }
 
@@ -262,9 +261,9 @@ static int describe(const struct session *session, struct fb_error *err)
     struct facts *facts = fb_alloc(session->spool.image_count, sizeof *facts);
     int status = 0;
     fb_columns_init(&columns, "lllrrrrrrrr");
-    fb_columns_add(&columns,
-                   (const char *const[]){"recording", "program", "allocator", "calls", "threads",
-                                         "peak live", "peak RSS", "beside heap", "time", "size", "bytes/call"});
+    fb_columns_add(&columns, (const char *const[]){"recording", "program", "allocator", "calls",
+                                                   "threads", "peak live", "peak RSS",
+                                                   "beside heap", "time", "size", "bytes/call"});
     for (size_t i = 0; i < session->spool.image_count && status == 0; i++)
         status = add_row(&columns, session->spool.images[i], &facts[i], err);
     if (status == 0)

@@ -74,7 +74,8 @@ uint64_t fb_ranges_overlap(const struct fb_ranges *ranges, uint64_t start, uint6
         const struct fb_range *range = &ranges->items[i];
         if (range->start >= end)
             break;
-        sum += (range->end < end ? range->end : end) - (range->start > start ? range->start : start);
+        sum +=
+            (range->end < end ? range->end : end) - (range->start > start ? range->start : start);
     }
     return sum;
 }

@@ -118,7 +118,7 @@ static uint32_t record_words(const struct fb_spool_cursor *cursor)
         [FB_SPOOL_MALLOC] = 2,         [FB_SPOOL_CALLOC] = 2,        [FB_SPOOL_ALIGNED] = 2,
         [FB_SPOOL_REALLOC_NEW] = 2,    [FB_SPOOL_REALLOC_BEGIN] = 2, [FB_SPOOL_REALLOC_END] = 2,
         [FB_SPOOL_REALLOC_FAILED] = 1, [FB_SPOOL_RELEASE] = 2,       [FB_SPOOL_SHARE] = 2,
-        [FB_SPOOL_EXIT] = 1,           [FB_SPOOL_TIME] = 2,           [FB_SPOOL_MAP] = 2,
+        [FB_SPOOL_EXIT] = 1,           [FB_SPOOL_TIME] = 2,          [FB_SPOOL_MAP] = 2,
         [FB_SPOOL_UNMAP] = 2,          [FB_SPOOL_STACK] = 2,
     };
     const uint64_t *record = cursor->piece.words + cursor->at;

@@ -40,9 +40,9 @@ struct fb_spool_image {
     size_t waiting_count, waiting_capacity;
     struct fb_spool_cursor *cursors;
     size_t cursor_count, cursor_capacity;
-    size_t last;                       /* the cursor that had the last ticket */
-    uint64_t ticket;                   /* the last one */
-    struct fb_map objects;             /* address → object */
+    size_t last;           /* the cursor that had the last ticket */
+    uint64_t ticket;       /* the last one */
+    struct fb_map objects; /* address → object */
     struct fb_spool_memory memory;
     struct fb_recording_totals totals; /* what the writer does not count */
     bool damaged;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define LOOK_NS UINT64_C(2000000)
-#define WALK_PART 50U                 /* walks take at most this part of the time … */
+#define WALK_PART 50U                    /* walks take at most this part of the time … */
 #define WALK_GRACE_NS UINT64_C(20000000) /* … and this, which a short program gets, too */
 #define WALK_LEAST_NS UINT64_C(1000000000)
 #define NEW_PEAK_PART 100U /* a peak is new from one per cent … */

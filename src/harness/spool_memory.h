@@ -19,7 +19,7 @@ struct fb_spool_stack {
     uint64_t address;
 };
 
-struct fb_spool_memory { /* zeroed: nothing known */
+struct fb_spool_memory {     /* zeroed: nothing known */
     struct fb_ranges mapped; /* by the program */
     struct fb_spool_stack *stacks;
     size_t stack_count, stack_capacity;

@@ -20,7 +20,8 @@
 
 static bool is_program(const void *caller)
 {
-    return (uintptr_t)caller < fb_next.allocator_begin || (uintptr_t)caller >= fb_next.allocator_end;
+    return (uintptr_t)caller < fb_next.allocator_begin ||
+           (uintptr_t)caller >= fb_next.allocator_end;
 }
 
 /* Whether the call is to be recorded; then the thread is inside. */
@@ -53,9 +54,8 @@ static void *map(void *address, size_t size, int protection, int flags, int fd, 
                  const void *caller)
 {
     struct fb_log_thread *thread = &fb_log_self;
-    void *memory = fb_next.mmap != NULL
-                       ? fb_next.mmap(address, size, protection, flags, fd, offset)
-                       : raw_mmap(address, size, protection, flags, fd, offset);
+    void *memory = fb_next.mmap != NULL ? fb_next.mmap(address, size, protection, flags, fd, offset)
+                                        : raw_mmap(address, size, protection, flags, fd, offset);
     bool matters = is_private(flags) || (flags & MAP_FIXED) != 0;
     if (memory != MAP_FAILED && matters && enter(thread, caller))
         note(thread, is_private(flags) ? FB_SPOOL_MAP : FB_SPOOL_UNMAP, 0, memory, size);

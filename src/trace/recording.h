@@ -19,7 +19,7 @@
 
 #define FB_RECORDING_MAGIC UINT64_C(0x31434552424d4246) /* "FBMBREC1" */
 #define FB_RECORDING_VERSION 2U
-#define FB_RECORDING_VERSION_LEAST 1U /* that is still read: it has no MEMORY */
+#define FB_RECORDING_VERSION_LEAST 1U                 /* that is still read: it has no MEMORY */
 #define FB_RECORDING_BLOCK_MAGIC UINT32_C(0x4b4c4246) /* "FBLK" */
 #define FB_RECORDING_COLUMNS 4U
 #define FB_RECORDING_SHARES 16U /* 16 sixteenths: every page */

@@ -83,8 +83,8 @@ static int check_header(struct fb_recording *recording, struct fb_error *err)
     if (recording->size < sizeof header)
         return damaged(recording, recording->size, err, "it ends within the header");
     memcpy(&header, recording->data, sizeof header);
-    bool known = header.version >= FB_RECORDING_VERSION_LEAST &&
-                 header.version <= FB_RECORDING_VERSION;
+    bool known =
+        header.version >= FB_RECORDING_VERSION_LEAST && header.version <= FB_RECORDING_VERSION;
     if (!known && header.version < UINT32_C(1) << 16)
         return fb_fail(err, FB_ERROR_INPUT,
                        "%s: byte 8: a recording of version %u, this fragbench reads versions %u to "

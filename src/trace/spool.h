@@ -87,8 +87,8 @@ struct fb_spool_segment {
     int32_t parent_pid;      /* the process that this one was forked from, recorded too; 0: none */
     uint32_t pad;
     _Atomic uint64_t own_bytes; /* the recorder's own private anonymous memory */
-    char program[64];        /* base names, for messages only: of the executable, */
-    char allocator[64];      /* and of the object that answers malloc behind the recorder */
+    char program[64];           /* base names, for messages only: of the executable, */
+    char allocator[64];         /* and of the object that answers malloc behind the recorder */
     struct fb_spool_chunk chunks[FB_SPOOL_CHUNKS];
 };
 _Static_assert(sizeof(struct fb_spool_segment) <= FB_SPOOL_DATA_OFFSET, "the header fits");

@@ -6,11 +6,11 @@
 
 #define FB_FIT_PHASES_MAX 64U
 #define FB_FIT_TURNS_MAX 16U
-#define FB_FIT_LIVES 40U     /* powers of 2 */
-#define FB_FIT_SIZES_MAX 24U /* distinct sizes that are written one by one … */
+#define FB_FIT_LIVES 40U         /* powers of 2 */
+#define FB_FIT_SIZES_MAX 24U     /* distinct sizes that are written one by one … */
 #define FB_FIT_SIZES_KNOWN 1024U /* … and that are counted one by one */
-#define FB_FIT_PARTS 8U      /* of a range, where they are not */
-#define FB_FIT_CYCLE_MAX 40U /* objects whose sizes are written in their order */
+#define FB_FIT_PARTS 8U          /* of a range, where they are not */
+#define FB_FIT_CYCLE_MAX 40U     /* objects whose sizes are written in their order */
 #define FB_FIT_WORKERS_MAX 256U
 #define FB_FIT_BIG_BYTES UINT64_C(65536)
 #define FB_FIT_ITERATIONS 20U /* of a phase: equal parts of its events */
@@ -37,7 +37,7 @@ struct fb_fit_class {
     uint64_t share_sum; /* sixteenths */
     uint64_t aligned, align_log2, calloced;
     uint32_t births[FB_FIT_PHASES_MAX][FB_FIT_ITERATIONS]; /* when in its phase, by events */
-    uint64_t deaths[FB_FIT_PHASES_MAX]; /* of kept ones */
+    uint64_t deaths[FB_FIT_PHASES_MAX];                    /* of kept ones */
 };
 
 struct fb_fit_phase {

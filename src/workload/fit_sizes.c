@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 /* A size is written by itself when so many in a hundred objects of its class have it: allocators
- * round sizes up to steps, and a histogram's even spread would put half of them on the wrong one. */
+ * round sizes up to steps, and a histogram's even spread would put half of them on the wrong one.
+ */
 #define POINT_PERCENT 3U
 #define POINTS_MAX (100U / POINT_PERCENT)
 

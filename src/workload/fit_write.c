@@ -111,8 +111,8 @@ static void add_count(const struct fb_fit_model *model, const struct fb_fit_clas
     uint64_t total = fb_fit_births(class, phase), counts[FB_FIT_WORKERS_MAX + FB_FIT_ITERATIONS];
     bool same = true, dealt = iterations == 1 || is_pooled(&model->phases[phase]);
     for (unsigned i = 0; i < iterations; i++) {
-        counts[i] = dealt ? total * (i + 1) / iterations - total * i / iterations
-                          : class->births[phase][i];
+        counts[i] =
+            dealt ? total * (i + 1) / iterations - total * i / iterations : class->births[phase][i];
         same = same && counts[i] == counts[0];
     }
     if (same) {
