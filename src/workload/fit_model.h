@@ -22,6 +22,7 @@ struct fb_fit_options {
                          cuts, too */
     double soon_part; /* an object that crosses a cut and lives for less than this part of a phase's
                          births is temporary all the same */
+    double life_scale; /* what temporary ones' lifetimes are multiplied by */
 };
 
 struct fb_fit_class {
@@ -57,6 +58,7 @@ struct fb_fit_model {
     uint64_t duration_ns;
     uint64_t peak_bytes;
     uint32_t workers; /* threads of the pool */
+    double life_scale;
 };
 
 /* The largest size of a range: factors of 4 up to 64 KiB, of 2 above. */

@@ -42,43 +42,6 @@ void fb_fit_add_histogram(const uint64_t *edges, const uint64_t *counts, size_t 
     fb_buf_adds(out, "]}}");
 }
 
-static void add_life(const struct fb_fit_class *class, struct fb_buf *out)
-{
-    uint64_t edges[FB_FIT_LIVES + 1];
-    if (class->fate != FB_FIT_TEMP) {
-        fb_buf_adds(out, class->fate == FB_FIT_STAYS ? ", lifetime: run" : ", lifetime: manual");
-        return;
-    }
-    for (size_t i = 0; i <= FB_FIT_LIVES; i++)
-        edges[i] = UINT64_C(1) << i;
-    fb_buf_adds(out, ",\n    lifetime: {ops: ");
-    fb_fit_add_histogram(edges, class->lives, FB_FIT_LIVES, out);
-    fb_buf_adds(out, "}");
-}
-
-static void add_class(const struct fb_fit_class *class, struct fb_buf *out)
-{
-    fb_buf_adds(out, "  ");
-    add_name(class, out);
-    fb_buf_adds(out, ": {");
-    fb_fit_add_sizes(class, out);
-    add_life(class, out);
-    if (class->aligned * 2 > class->count)
-        fb_buf_addf(
-            out, ", align: %llu",
-            (unsigned long long)(UINT64_C(1) << (class->align_log2 < 21 ? class->align_log2 : 21)));
-    else if (class->calloced * 2 > class->count)
-        fb_buf_adds(out, ", call: calloc");
-    uint64_t touched = class->share_sum * 100 / (class->count * FB_RECORDING_SHARES);
-    if (touched == 0)
-        fb_buf_adds(out, ", touch: none");
-    else if (touched < 100)
-        fb_buf_addf(out, ", touch: %llu%%", (unsigned long long)touched);
-    if (class->handed && class->fate == FB_FIT_TEMP)
-        fb_buf_adds(out, ", freed_by: other");
-    fb_buf_adds(out, "}\n");
-}
-
 uint64_t fb_fit_births(const struct fb_fit_class *class, uint32_t phase)
 {
     uint64_t sum = 0;
@@ -91,6 +54,64 @@ uint64_t fb_fit_births(const struct fb_fit_class *class, uint32_t phase)
 static bool is_pooled(const struct fb_fit_phase *phase)
 {
     return phase->births_elsewhere * 2 > phase->births;
+}
+
+/* Of the lifetimes' histogram: powers of two, scaled, still ascending. */
+static uint64_t scaled_edge(const struct fb_fit_model *model, size_t index)
+{
+    uint64_t least = index + 1,
+             scaled = (uint64_t)((double)(UINT64_C(1) << index) * model->life_scale);
+    return scaled > least ? scaled : least;
+}
+
+static void add_life(const struct fb_fit_model *model, const struct fb_fit_class *class,
+                     struct fb_buf *out)
+{
+    uint64_t edges[FB_FIT_LIVES + 1];
+    if (class->fate != FB_FIT_TEMP) {
+        fb_buf_adds(out, class->fate == FB_FIT_STAYS ? ", lifetime: run" : ", lifetime: manual");
+        return;
+    }
+    for (size_t i = 0; i <= FB_FIT_LIVES; i++)
+        edges[i] = scaled_edge(model, i);
+    fb_buf_adds(out, ",\n    lifetime: {ops: ");
+    fb_fit_add_histogram(edges, class->lives, FB_FIT_LIVES, out);
+    fb_buf_adds(out, "}");
+}
+
+/* Whether the phases that make them all run on the pool: elsewhere there is no other thread. */
+static bool is_handed_over(const struct fb_fit_model *model, const struct fb_fit_class *class)
+{
+    if (!class->handed || class->fate != FB_FIT_TEMP)
+        return false;
+    for (uint32_t i = 0; i < model->phase_count; i++)
+        if (fb_fit_births(class, i) > 0 && !is_pooled(&model->phases[i]))
+            return false;
+    return true;
+}
+
+static void add_class(const struct fb_fit_model *model, const struct fb_fit_class *class,
+                      struct fb_buf *out)
+{
+    fb_buf_adds(out, "  ");
+    add_name(class, out);
+    fb_buf_adds(out, ": {");
+    fb_fit_add_sizes(class, out);
+    add_life(model, class, out);
+    if (class->aligned * 2 > class->count)
+        fb_buf_addf(
+            out, ", align: %llu",
+            (unsigned long long)(UINT64_C(1) << (class->align_log2 < 21 ? class->align_log2 : 21)));
+    else if (class->calloced * 2 > class->count)
+        fb_buf_adds(out, ", call: calloc");
+    uint64_t touched = class->share_sum * 100 / (class->count * FB_RECORDING_SHARES);
+    if (touched == 0)
+        fb_buf_adds(out, ", touch: none");
+    else if (touched < 100)
+        fb_buf_addf(out, ", touch: %llu%%", (unsigned long long)touched);
+    if (is_handed_over(model, class))
+        fb_buf_adds(out, ", freed_by: other");
+    fb_buf_adds(out, "}\n");
 }
 
 /* On the pool as many for each worker, so that none has more than its share. */
@@ -223,7 +244,7 @@ void fb_fit_write(const struct fb_fit_model *model, const char *name, struct fb_
         fb_buf_addf(out, "pools: {workers: %u}\n", model->workers);
     fb_buf_adds(out, "\nobjects:\n");
     for (size_t i = 0; i < model->class_count; i++)
-        add_class(&model->classes[i], out);
+        add_class(model, &model->classes[i], out);
     fb_buf_adds(out, "\nphases:\n");
     for (uint32_t i = 0; i < model->phase_count; i++)
         if (!fb_fit_is_empty(model, i))
