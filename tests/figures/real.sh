@@ -48,8 +48,15 @@ observe() { # NAME
     measure "$1"
 }
 
+# What the recorded process had beside its heap, in bytes: what it mapped itself, private data of libraries,
+# stacks. A replay is the heap alone. "recorded": the whole process, at its peak.
+recorded() { # NAME beside|peak
+    jq --arg what "$2" '.cells[0].workload.recorded | if $what == "peak" then .peak_bytes
+        else .mapped_bytes + .library_bytes + .stack_bytes end' "$work/$1/replay/result.json"
+}
+
 # One line a contender, in bytes: program, allocator, exec's peak (median, least, most) and end, the
-# replay's peak and end, the fitted workload's peak.
+# replay's peak and end, the fitted workload's peak, what is beside the heap, the recorded run's peak.
 rows() { # NAME
     local folder=$work/$1 allocator
     for allocator in "${contenders[@]}"; do
@@ -60,7 +67,8 @@ rows() { # NAME
             "$(value "$folder/exec" "$allocator" end_footprint_bytes)" \
             "$(value "$folder/replay" "$allocator" peak_footprint_bytes)" \
             "$(value "$folder/replay" "$allocator" end_footprint_bytes)" \
-            "$(value "$folder/fitted" "$allocator" peak_footprint_bytes)"
+            "$(value "$folder/fitted" "$allocator" peak_footprint_bytes)" "$(recorded "$1" beside)" \
+            "$(recorded "$1" peak)"
         printf '\n'
     done
 }
@@ -81,10 +89,10 @@ peaks() {
     awk -F '\t' -v OFS='\t' '
         function mib(bytes) { return sprintf("%.1f", bytes / 1048576) }
         function off(a, b) { return b > 0 ? sprintf("%+.1f %%", 100 * (a / b - 1)) : "n/a" }
-        BEGIN { print "program", "allocator", "peak", "runs", "replay", "off", "fitted", "off", "end",
-                      "replay" }
-        { print $1, $2, mib($3), mib($4) "–" mib($5), mib($7), off($7, $3), mib($9), off($9, $7), mib($6),
-                mib($8) }' "$work/rows.tsv" | aligned 2
+        BEGIN { print "program", "allocator", "peak", "runs", "replay", "+ beside", "off", "end", "+ beside",
+                      "fitted", "off" }
+        { print $1, $2, mib($3), mib($4) "–" mib($5), mib($7), mib($7 + $10), off($7 + $10, $3), mib($6),
+                mib($8 + $10), mib($9), off($9, $7) }' "$work/rows.tsv" | aligned 2
 }
 
 # The order of the contenders: pairs whose runs lie apart and whose medians are 5 % apart or more are
@@ -92,14 +100,15 @@ peaks() {
 order() {
     awk -F '\t' -v OFS='\t' '
         !($1 in count) { order[++n] = $1 }
-        { i = ++count[$1]; peak[$1, i] = $3; low[$1, i] = $4; high[$1, i] = $5; replay[$1, i] = $7
-          worst[$1] = worst[$1] > ($7 / $3 - 1)^2 ? worst[$1] : ($7 / $3 - 1)^2 }
-        END { print "program", "pairs decided", "replayed in the same order", "largest deviation"
+        { i = ++count[$1]; peak[$1, i] = $3; low[$1, i] = $4; high[$1, i] = $5; replay[$1, i] = $7 + $10
+          off = (replay[$1, i] / $3 - 1)^2; worst[$1] = worst[$1] > off ? worst[$1] : off
+          if ($2 == "ptmalloc2") own[$1] = sprintf("%.1f\t%+.1f %%", $11 / 1048576, 100 * (replay[$1, i] / $11 - 1)) }
+        END { print "program", "pairs decided", "replayed in the same order", "largest deviation", "the recorded run", "its replay"
               for (p = 1; p <= n; p++) { name = order[p]; decided = same = 0
                   for (i = 1; i <= count[name]; i++) for (j = 1; j <= count[name]; j++)
                       if (high[name, i] < low[name, j] && peak[name, j] / peak[name, i] >= 1.05) {
                           decided++; same += replay[name, i] < replay[name, j] }
-                  print name, decided, same, sprintf("%.1f %%", 100 * sqrt(worst[name])) } }' \
+                  print name, decided, same, sprintf("%.1f %%", 100 * sqrt(worst[name])), own[name] } }' \
         "$work/rows.tsv" | aligned 1
 }
 
@@ -113,7 +122,7 @@ main() {
         last=$name
     done
     machine "$work/$last/replay/result.json"
-    printf '\nPeak and end of anonymous memory in MiB: the program, its recording replayed, its fitted workload (off: to the replay)\n'
+    printf '\nPeak and end of anonymous memory in MiB: the program by exec; its recording replayed, and with what the\nrecorded process had beside its heap (off: to the program); its fitted workload (off: to the replay)\n'
     peaks
     echo
     order
@@ -122,5 +131,5 @@ main() {
 }
 
 main "${@:2}" | tee "$out/output.txt"
-{ printf 'program\tallocator\tpeak_bytes\tpeak_min_bytes\tpeak_max_bytes\tend_bytes\treplay_peak_bytes\treplay_end_bytes\tfitted_peak_bytes\n'
+{ printf 'program\tallocator\tpeak_bytes\tpeak_min_bytes\tpeak_max_bytes\tend_bytes\treplay_peak_bytes\treplay_end_bytes\tfitted_peak_bytes\tbeside_bytes\trecorded_peak_bytes\n'
     cat "$work/rows.tsv"; } | tr '\t' ',' >"$out/real.csv"

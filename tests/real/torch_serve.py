@@ -93,10 +93,10 @@ def cnn(scale):
                           nn.Flatten(), nn.Linear(128, 1000)).eval()
 
     def request(chosen):
-        size = chosen.randrange(128, 513, 32)
+        size = chosen.randrange(96, 353, 32)
         model(torch.rand(chosen.choice((1, 1, 2, 4)), 3, size, size))
 
-    serve(request, max(1, round(5 * scale)))
+    serve(request, max(1, round(12 * scale)))
 
 
 def load(scale):
