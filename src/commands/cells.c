@@ -2,8 +2,10 @@
 
 #include "base/alloc.h"
 #include "commands/limits.h"
+#include "commands/recorded.h"
 #include "commands/shard.h"
 #include "metrics/summary.h"
+#include "workload/replica.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +49,8 @@ static void fill_workload(struct fb_cell *cell, const struct fb_plan_unit *unit)
             (struct fb_name_value){copy(workload->params[i].name), copy(workload->params[i].value)};
     cell->workload.seed = workload->seed;
     cell->workload.scale = unit->scale;
+    if (workload->replica != NULL)
+        cell->workload.recorded = fb_recorded_of(&workload->replica->memories);
 }
 
 /* What a tunable was seen to be: by the worker, else before the run, else nobody knows. */

@@ -8,6 +8,9 @@
 #include "commands/message.h"
 #include "commands/options.h"
 #include "commands/plan.h"
+#include "commands/recorded.h"
+#include "report/recorded.h"
+#include "workload/replica.h"
 
 #include <argp.h>
 #include <stdio.h>
@@ -86,7 +89,22 @@ static void add_counts(struct fb_columns *columns, const struct fb_trace_header 
     add_fact(columns, "operations", fb_units_count(calls, n[3], sizeof n[3]), more);
 }
 
-static void print_facts(const struct fb_totals *totals)
+/* What a recording's program held; nothing for a workload. */
+static void add_recorded(struct fb_columns *columns, const struct fb_workload *workload)
+{
+    char value[NUMBER_CHARS];
+    struct fb_buf more;
+    if (workload->replica == NULL || workload->replica->memories.count == 0)
+        return;
+    const struct fb_recorded recorded = fb_recorded_of(&workload->replica->memories);
+    fb_buf_init(&more, FAULTS_CAP_BYTES);
+    fb_recorded_beside(&recorded, &more);
+    add_fact(columns, "peak recorded", fb_units_bytes(recorded.peak_bytes, value, sizeof value),
+             more.text);
+    fb_buf_deinit(&more);
+}
+
+static void print_facts(const struct fb_workload *workload, const struct fb_totals *totals)
 {
     const struct fb_trace_header *header = &totals->header;
     char value[NUMBER_CHARS], touched[NUMBER_CHARS], more[256];
@@ -99,6 +117,7 @@ static void print_facts(const struct fb_totals *totals)
                    fb_units_bytes(header->peak_touched_bytes, touched, sizeof touched));
     add_fact(&columns, "peak live", fb_units_bytes(header->peak_live_bytes, value, sizeof value),
              more);
+    add_recorded(&columns, workload);
     add_fact(&columns, "end live", fb_units_bytes(header->end_live_bytes, value, sizeof value), "");
     add_fact(&columns, "trace", fb_units_bytes(totals->trace_bytes, value, sizeof value), "");
     add_fact(&columns, "virtual time", fb_units_time(header->duration_ns, value, sizeof value), "");
@@ -153,7 +172,7 @@ static void print_phases(const struct fb_plan_unit *unit)
 static void print_unit(const struct fb_plan_unit *unit)
 {
     (void)printf("%s: %s%s\n", unit->workload->file, unit->workload->name, unit->suffix);
-    print_facts(&unit->totals[0]);
+    print_facts(unit->workload, &unit->totals[0]);
     (void)putchar('\n');
     print_phases(unit);
 }

@@ -1,4 +1,5 @@
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/units.h"
 #include "commands/columns.h"
 #include "commands/commands.h"
@@ -7,8 +8,10 @@
 #include "commands/message.h"
 #include "commands/record_options.h"
 #include "commands/record_workload.h"
+#include "commands/recorded.h"
 #include "harness/launch.h"
 #include "harness/spool.h"
+#include "report/recorded.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -20,6 +23,7 @@
 #include <unistd.h>
 
 #define NUMBER_CHARS 48
+#define TEXT_CAP_BYTES ((size_t)4096)
 #define POLL_LEAST_NS 1000000L
 #define POLL_MOST_NS 20000000L
 
@@ -160,6 +164,7 @@ struct facts {
     uint64_t calls, objects, peak_bytes, duration_ns;
     uint32_t threads;
     struct fb_recording_totals totals;
+    struct fb_recording_memories memories;
 };
 
 static int read_facts(const char *path, struct facts *facts, struct fb_error *err)
@@ -184,6 +189,7 @@ static int read_facts(const char *path, struct facts *facts, struct fb_error *er
         if (live > facts->peak_bytes)
             facts->peak_bytes = live;
     }
+    fb_recording_memories(recording, &facts->memories);
     fb_recording_close(recording);
     return more;
 }
@@ -191,18 +197,25 @@ static int read_facts(const char *path, struct facts *facts, struct fb_error *er
 static int add_row(struct fb_columns *columns, const struct fb_spool_image *image,
                    struct facts *facts, struct fb_error *err)
 {
-    char text[6][NUMBER_CHARS], each[NUMBER_CHARS];
+    char text[8][NUMBER_CHARS], each[NUMBER_CHARS];
     if (read_facts(image->path, facts, err) != 0)
         return -1;
     (void)snprintf(each, sizeof each, "%.2f",
                    facts->calls > 0 ? (double)image->bytes / (double)facts->calls : 0.0);
+    const struct fb_recorded recorded = fb_recorded_of(&facts->memories);
+    bool measured = recorded.peak_bytes > 0;
     fb_columns_add(
-        columns, (const char *const[]){image->path, image->program, image->allocator,
-                                       fb_units_count(facts->calls, text[0], NUMBER_CHARS),
-                                       fb_units_count(facts->threads, text[1], NUMBER_CHARS),
-                                       fb_units_bytes(facts->peak_bytes, text[2], NUMBER_CHARS),
-                                       fb_units_time(facts->duration_ns, text[3], NUMBER_CHARS),
-                                       fb_units_bytes(image->bytes, text[4], NUMBER_CHARS), each});
+        columns,
+        (const char *const[]){
+            image->path, image->program, image->allocator,
+            fb_units_count(facts->calls, text[0], NUMBER_CHARS),
+            fb_units_count(facts->threads, text[1], NUMBER_CHARS),
+            fb_units_bytes(facts->peak_bytes, text[2], NUMBER_CHARS),
+            measured ? fb_units_bytes(recorded.peak_bytes, text[6], NUMBER_CHARS) : "n/a",
+            measured ? fb_units_bytes(fb_recorded_beside_bytes(&recorded), text[7], NUMBER_CHARS)
+                     : "n/a",
+            fb_units_time(facts->duration_ns, text[3], NUMBER_CHARS),
+            fb_units_bytes(image->bytes, text[4], NUMBER_CHARS), each});
     return 0;
 }
 
@@ -229,21 +242,36 @@ static void tell_gaps(const struct fb_spool_image *image, const struct facts *fa
                         fb_units_count(facts->totals.missed_frees, count, sizeof count));
 }
 
+/* What a replay of it will not have. */
+static void tell_beside(const struct fb_spool_image *image, const struct facts *facts)
+{
+    const struct fb_recorded recorded = fb_recorded_of(&facts->memories);
+    struct fb_buf text;
+    if (recorded.peak_bytes == 0)
+        return;
+    fb_buf_init(&text, TEXT_CAP_BYTES);
+    fb_recorded_beside(&recorded, &text);
+    fb_message_note("%s: at its peak %s", image->path, text.text);
+    fb_buf_deinit(&text);
+}
+
 static int describe(const struct session *session, struct fb_error *err)
 {
     struct fb_columns columns;
     struct facts *facts = fb_alloc(session->spool.image_count, sizeof *facts);
     int status = 0;
-    fb_columns_init(&columns, "lllrrrrrr");
-    fb_columns_add(&columns,
-                   (const char *const[]){"recording", "program", "allocator", "calls", "threads",
-                                         "peak live", "time", "size", "bytes/call"});
+    fb_columns_init(&columns, "lllrrrrrrrr");
+    fb_columns_add(&columns, (const char *const[]){"recording", "program", "allocator", "calls",
+                                                   "threads", "peak live", "peak RSS",
+                                                   "beside heap", "time", "size", "bytes/call"});
     for (size_t i = 0; i < session->spool.image_count && status == 0; i++)
         status = add_row(&columns, session->spool.images[i], &facts[i], err);
     if (status == 0)
         fb_columns_print(&columns, "", stdout);
-    for (size_t i = 0; i < session->spool.image_count && status == 0; i++)
+    for (size_t i = 0; i < session->spool.image_count && status == 0; i++) {
+        tell_beside(session->spool.images[i], &facts[i]);
         tell_gaps(session->spool.images[i], &facts[i]);
+    }
     fb_columns_deinit(&columns);
     free(facts);
     return status;

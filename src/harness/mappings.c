@@ -25,10 +25,22 @@ static bool parse_head(const char *line, struct fb_mapping *out)
         .anonymous_bytes = UINT64_MAX,
         .is_shared = end[4] == 's',
         .is_hugetlb = name != NULL && strncmp(name, "/anon_hugepage", 14) == 0,
+        .is_file = name != NULL && name[0] == '/' && end[4] == 'p',
+        .is_recorder = name != NULL && strstr(name, "/libfragbench-recorder.so") != NULL,
         .is_heap = name != NULL && strncmp(name, "[heap]", 6) == 0,
-        .is_stack = name != NULL && strncmp(name, "[stack]", 7) == 0,
+        .is_stack = name != NULL && (strncmp(name, "[stack]", 7) == 0 ||
+                                     strstr(name, "pthread stack") != NULL), /* glibc ≥ 2.39 */
     };
     return true;
+}
+
+/* An object's .bss lies right behind its file's last part, without a name of its own. */
+static void inherit(const struct fb_mapping *before, const char *line, struct fb_mapping *mapping)
+{
+    if (strpbrk(line, "[/") != NULL || before->end != mapping->start || mapping->is_shared)
+        return;
+    mapping->is_file = before->is_file;
+    mapping->is_recorder = before->is_recorder;
 }
 
 static void add_size(const char *line, struct fb_mapping *to)
@@ -57,6 +69,8 @@ static void parse(FILE *file, bool with_sizes, struct fb_mappings *out)
         }
         if (with_sizes)
             mapping.anonymous_bytes = 0;
+        if (out->count > 0)
+            inherit(&out->items[out->count - 1], line, &mapping);
         out->items[out->count++] = mapping;
     }
     free(line);
@@ -78,6 +92,22 @@ int fb_mappings_read(pid_t pid, bool with_sizes, struct fb_mappings *out, struct
     else
         fb_mappings_deinit(&read);
     return result;
+}
+
+bool fb_mappings_named(pid_t pid, const char *text)
+{
+    char path[64], *line = NULL;
+    size_t size = 0;
+    bool found = false;
+    (void)snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    while (!found && getline(&line, &size, file) > 0)
+        found = strstr(line, text) != NULL;
+    free(line);
+    (void)fclose(file);
+    return found;
 }
 
 void fb_mappings_deinit(struct fb_mappings *mappings)

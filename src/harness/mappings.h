@@ -15,6 +15,8 @@ struct fb_mapping {
     bool is_shared;
     bool is_hugetlb; /* its pages are not counted in RSS */
     bool is_heap, is_stack;
+    bool is_file;     /* or the unnamed rest of an object's data (.bss) right behind it */
+    bool is_recorder; /* of fragbench's recorder library */
 };
 
 struct fb_mappings {
@@ -25,6 +27,8 @@ struct fb_mappings {
 /* with_sizes reads smaps, which walks page tables: some 27 ms per GiB resident. */
 int fb_mappings_read(pid_t pid, bool with_sizes, struct fb_mappings *out,
                      struct fb_error *err) FB_MUST_USE;
+/* Whether some mapping's name contains the text. false, too, where it cannot be read. */
+bool fb_mappings_named(pid_t pid, const char *text);
 void fb_mappings_deinit(struct fb_mappings *mappings);
 
 #endif

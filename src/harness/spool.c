@@ -115,12 +115,27 @@ static struct fb_spool_image *find_image(const struct fb_spool *spool,
     return NULL;
 }
 
+/* A forked child has what its parent had mapped. */
+static void inherit_mappings(const struct fb_spool *spool, struct fb_spool_image *child)
+{
+    const struct fb_spool_image *parent = NULL;
+    for (size_t i = 0; i < spool->image_count && child->parent_pid != 0; i++) {
+        const struct fb_spool_image *image = spool->images[i];
+        if (image->pid == child->parent_pid && image->start_ns < child->start_ns &&
+            (parent == NULL || image->start_ns > parent->start_ns))
+            parent = image;
+    }
+    if (parent != NULL)
+        fb_ranges_copy(&parent->memory.mapped, &child->memory.mapped);
+}
+
 static int add_image(struct fb_spool *spool, const struct fb_spool_segment *segment,
                      struct fb_spool_image **out, struct fb_error *err)
 {
     struct fb_spool_image *image = fb_alloc(1, sizeof *image);
     image->pid = segment->pid;
     image->start_ns = segment->start_ns;
+    image->parent_pid = segment->parent_pid;
     (void)snprintf(image->program, sizeof image->program, "%.*s", (int)sizeof segment->program - 1,
                    segment->program);
     (void)snprintf(image->allocator, sizeof image->allocator, "%.*s",
@@ -133,6 +148,7 @@ static int add_image(struct fb_spool *spool, const struct fb_spool_segment *segm
     spool->images =
         fb_realloc(spool->images, spool->image_count + 1, sizeof(struct fb_spool_image *));
     spool->images[spool->image_count++] = image;
+    inherit_mappings(spool, image);
     *out = image;
     return 0;
 }
@@ -275,6 +291,8 @@ static int read_all(struct fb_spool *spool, bool *progress, struct fb_error *err
     for (size_t i = 0; i < spool->image_count; i++)
         if (fb_spool_image_read(spool->images[i], false, progress, err) != 0)
             return -1;
+    for (size_t i = 0; i < spool->image_count; i++)
+        fb_spool_image_look(spool->images[i]);
     uint64_t now_ns = monotonic_ns();
     if (now_ns - spool->looked_ns > LOOK_NS) {
         spool->looked_ns = now_ns;

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,6 +23,7 @@ struct fb_spool_cursor {
     uint64_t moving;         /* the object between REALLOC_BEGIN and its end, or NO_OBJECT */
     uint64_t moving_address; /* where it was */
     bool exited;
+    bool moves_mapping; /* between an UNMAP and the MAP of where it moved */
 };
 
 void fb_spool_image_add(struct fb_spool_image *image, struct fb_spool_segment *segment)
@@ -116,13 +118,15 @@ static uint32_t record_words(const struct fb_spool_cursor *cursor)
         [FB_SPOOL_MALLOC] = 2,         [FB_SPOOL_CALLOC] = 2,        [FB_SPOOL_ALIGNED] = 2,
         [FB_SPOOL_REALLOC_NEW] = 2,    [FB_SPOOL_REALLOC_BEGIN] = 2, [FB_SPOOL_REALLOC_END] = 2,
         [FB_SPOOL_REALLOC_FAILED] = 1, [FB_SPOOL_RELEASE] = 2,       [FB_SPOOL_SHARE] = 2,
-        [FB_SPOOL_EXIT] = 1,           [FB_SPOOL_TIME] = 2,
+        [FB_SPOOL_EXIT] = 1,           [FB_SPOOL_TIME] = 2,          [FB_SPOOL_MAP] = 2,
+        [FB_SPOOL_UNMAP] = 2,          [FB_SPOOL_STACK] = 2,
     };
     const uint64_t *record = cursor->piece.words + cursor->at;
     unsigned kind = record[0] & 0xffU;
     if (kind >= FB_SPOOL_KIND_COUNT || words[kind] == 0)
         return 0;
-    bool sized = kind <= FB_SPOOL_REALLOC_NEW || kind == FB_SPOOL_REALLOC_END;
+    bool sized = kind <= FB_SPOOL_REALLOC_NEW || kind == FB_SPOOL_REALLOC_END ||
+                 kind == FB_SPOOL_MAP || kind == FB_SPOOL_UNMAP;
     uint32_t length = words[kind];
     if (sized && cursor->at + 1 < cursor->limit && record[1] >> 48 == FB_SPOOL_SIZE_LONG)
         length = 3;
@@ -267,6 +271,16 @@ static void on_realloc_failed(struct fb_spool_image *image, struct fb_spool_curs
         put_object(image, cursor->moving_address, object);
 }
 
+static void on_map(struct fb_spool_image *image, struct fb_spool_cursor *cursor,
+                   const struct record *record)
+{
+    if (record->kind == FB_SPOOL_UNMAP)
+        cursor->moves_mapping =
+            fb_spool_memory_unmap(&image->memory, record->address, record->size);
+    else if (record->aux == 0 || cursor->moves_mapping)
+        fb_spool_memory_map(&image->memory, record->address, record->size);
+}
+
 static void act(struct fb_spool_image *image, struct fb_spool_cursor *cursor,
                 const struct record *record)
 {
@@ -288,7 +302,15 @@ static void act(struct fb_spool_image *image, struct fb_spool_cursor *cursor,
         break;
     case FB_SPOOL_EXIT:
         fb_recording_writer_exit(image->writer);
+        fb_spool_memory_exit(&image->memory, cursor->thread);
         cursor->exited = true;
+        break;
+    case FB_SPOOL_MAP:
+    case FB_SPOOL_UNMAP:
+        on_map(image, cursor, record);
+        break;
+    case FB_SPOOL_STACK:
+        fb_spool_memory_stack(&image->memory, cursor->thread, record->address);
         break;
     default:
         on_birth(image, record);
@@ -389,6 +411,20 @@ static void unmap(struct fb_spool_image *image)
     image->waiting_capacity = image->cursor_capacity = 0;
 }
 
+/* The image's first segment is its own file, by whose name the process can be told. */
+void fb_spool_image_look(struct fb_spool_image *image)
+{
+    char mapping[64];
+    if (image->ended || image->mapping_count == 0)
+        return;
+    (void)snprintf(mapping, sizeof mapping, "/%ld-%llu-0", (long)image->pid,
+                   (unsigned long long)image->start_ns);
+    struct fb_spool_target target = {.pid = image->pid, .mapping = mapping};
+    for (size_t i = 0; i < image->mapping_count; i++) /* it stands in the first made */
+        target.own_bytes += atomic_load(&image->mappings[i]->segment->own_bytes);
+    fb_spool_memory_look(&image->memory, &target, image->writer);
+}
+
 int fb_spool_image_end(struct fb_spool_image *image, enum fb_recording_reason reason,
                        struct fb_error *err)
 {
@@ -400,6 +436,8 @@ int fb_spool_image_end(struct fb_spool_image *image, enum fb_recording_reason re
     image->totals.reason = image->damaged ? FB_RECORDING_NO_ROOM : reason;
     image->ended = true;
     unmap(image);
+    fb_spool_memory_end(&image->memory, image->writer);
+    fb_spool_memory_deinit(&image->memory);
     image->events = fb_recording_writer_events(image->writer);
     int status = fb_recording_writer_close(image->writer, &image->totals, err);
     image->writer = NULL;

@@ -10,6 +10,7 @@
 #define FB_HARNESS_SPOOL_IMAGE_H
 
 #include "base/map.h"
+#include "harness/spool_memory.h"
 #include "trace/recording.h"
 #include "trace/spool.h"
 
@@ -30,7 +31,7 @@ struct fb_spool_mapping {
 };
 
 struct fb_spool_image {
-    pid_t pid;
+    pid_t pid, parent_pid;
     uint64_t start_ns;
     char program[64], allocator[64];
     struct fb_spool_mapping **mappings;
@@ -39,9 +40,10 @@ struct fb_spool_image {
     size_t waiting_count, waiting_capacity;
     struct fb_spool_cursor *cursors;
     size_t cursor_count, cursor_capacity;
-    size_t last;                       /* the cursor that had the last ticket */
-    uint64_t ticket;                   /* the last one */
-    struct fb_map objects;             /* address → object */
+    size_t last;           /* the cursor that had the last ticket */
+    uint64_t ticket;       /* the last one */
+    struct fb_map objects; /* address → object */
+    struct fb_spool_memory memory;
     struct fb_recording_totals totals; /* what the writer does not count */
     bool damaged;
     bool ended; /* its recording is closed */
@@ -59,6 +61,8 @@ void fb_spool_image_add(struct fb_spool_image *image, struct fb_spool_segment *s
  * all. *progress is set when there was something. -1: the recording could not be written (IO). */
 int fb_spool_image_read(struct fb_spool_image *image, bool final, bool *progress,
                         struct fb_error *err) FB_MUST_USE;
+/* Looks at the process's memory, if it is time to. */
+void fb_spool_image_look(struct fb_spool_image *image);
 /* Ends the recording; unmaps all. Harmless when ended. */
 int fb_spool_image_end(struct fb_spool_image *image, enum fb_recording_reason reason,
                        struct fb_error *err) FB_MUST_USE;

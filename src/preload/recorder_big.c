@@ -67,6 +67,7 @@ static bool grow(void)
             entries[find(entries, capacity, table.entries[i].address)] = table.entries[i];
     if (table.entries != NULL)
         (void)munmap(table.entries, table.capacity * sizeof *table.entries);
+    fb_log_own((int64_t)((capacity - table.capacity) * sizeof *table.entries));
     table.entries = entries;
     table.capacity = capacity;
     return true;
@@ -190,6 +191,11 @@ void fb_big_note_all(struct fb_log_thread *thread)
                        (void *)entry.address);
         fb_log_leave(thread);
     }
+}
+
+size_t fb_big_bytes(void)
+{
+    return table.capacity * sizeof *table.entries;
 }
 
 void fb_big_reset(void)

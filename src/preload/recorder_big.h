@@ -31,5 +31,7 @@ unsigned fb_big_take(const void *block, bool measure);
 void fb_big_note_all(struct fb_log_thread *thread);
 /* In a child: what the parent had is none of its. */
 void fb_big_reset(void);
+/* Of the table. */
+size_t fb_big_bytes(void);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -56,6 +57,9 @@ void fb_log_resolve(void)
         {"memalign", offsetof(struct fb_next, memalign)},
         {"valloc", offsetof(struct fb_next, valloc)},
         {"pvalloc", offsetof(struct fb_next, pvalloc)},
+        {"mmap", offsetof(struct fb_next, mmap)},
+        {"munmap", offsetof(struct fb_next, munmap)},
+        {"mremap", offsetof(struct fb_next, mremap)},
         {"malloc", offsetof(struct fb_next, malloc)}, /* last: it says that all are there */
     };
     if (fb_next.malloc != NULL)
@@ -65,6 +69,33 @@ void fb_log_resolve(void)
         __atomic_store_n((void **)(void *)((char *)&fb_next + wanted[i].offset), found,
                          __ATOMIC_RELEASE);
     }
+}
+
+/* dl_iterate_phdr's callback: notes the bounds of the object that has the allocator's malloc. */
+static int find_allocator(struct dl_phdr_info *object, size_t size, void *malloc_address)
+{
+    (void)size;
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+    for (size_t i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD)
+            continue;
+        uintptr_t from = object->dlpi_addr + part->p_vaddr;
+        begin = from < begin ? from : begin;
+        end = from + part->p_memsz > end ? from + part->p_memsz : end;
+    }
+    if ((uintptr_t)malloc_address < begin || (uintptr_t)malloc_address >= end)
+        return 0;
+    fb_next.allocator_begin = begin;
+    fb_next.allocator_end = end;
+    return 1;
+}
+
+void fb_log_own(int64_t bytes)
+{
+    struct fb_spool_segment *first = state != NULL ? atomic_load(&state->segments.at[0]) : NULL;
+    if (first != NULL)
+        (void)atomic_fetch_add(&first->own_bytes, (uint64_t)bytes);
 }
 
 /* The value counts the rounds. It is set again until the last one. */
@@ -116,6 +147,10 @@ static bool set_up(void)
         keyed = keyed || pthread_key_create(&key, thread_ends) == 0;
         fb_big_reset();
         state->process.off = !fb_segments_open(&state->segments);
+        /* Once: in a child the loader's lock may be held by a thread that is not there. */
+        if (fb_next.allocator_end == 0)
+            (void)dl_iterate_phdr(find_allocator, (void *)(uintptr_t)fb_next.malloc);
+        fb_log_own((int64_t)(sizeof *state + fb_big_bytes()));
         __atomic_store_n(&state->process.generation, (uint64_t)getpid(), __ATOMIC_RELEASE);
     }
     atomic_flag_clear(&setting_up);
@@ -146,10 +181,12 @@ static bool take_chunk(struct fb_log_thread *thread)
         state->process.off = true;
         return false;
     }
-    thread->sequence++;
     thread->cursor = thread->begin;
     thread->end = thread->begin + FB_SPOOL_WORDS;
     thread->time_ns = 0;
+    /* The control block that pthread_self() points to lies on top of a thread's own stack. */
+    if (thread->sequence++ == 0 && thread->number != 0 && thread->number != FB_SPOOL_LATE)
+        fb_log_address(thread, FB_SPOOL_STACK, 0, (const void *)(uintptr_t)pthread_self());
     return true;
 }
 

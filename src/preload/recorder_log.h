@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
 /* The functions next in line. NULL until fb_log_resolve(). */
@@ -30,6 +31,10 @@ struct fb_next {
     void *(*memalign)(size_t, size_t);
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
+    void *(*mmap)(void *, size_t, int, int, int, off_t);
+    int (*munmap)(void *, size_t);
+    void *(*mremap)(void *, size_t, size_t, int, ...);
+    uintptr_t allocator_begin, allocator_end; /* of the object that answers malloc */
 };
 
 struct fb_log_thread {
@@ -109,6 +114,9 @@ static inline void fb_log_time(struct fb_log_thread *thread)
     *thread->cursor++ = ns;
 }
 
+/* Adds to what the recorder holds of private memory; negative takes away. */
+void fb_log_own(int64_t bytes);
+
 /* A record of two words, with a ticket. */
 static inline void fb_log_address(struct fb_log_thread *thread, enum fb_spool_kind kind,
                                   unsigned aux, const void *block)
@@ -119,7 +127,7 @@ static inline void fb_log_address(struct fb_log_thread *thread, enum fb_spool_ki
     fb_log_publish(thread);
 }
 
-/* A birth: the block is there already. */
+/* A record with a size. A birth is recorded when the block is there. */
 static inline void fb_log_birth(struct fb_log_thread *thread, enum fb_spool_kind kind, unsigned aux,
                                 const void *block, size_t size)
 {

@@ -25,6 +25,8 @@ static bool said;
 /* Of the parent, where this is a forked child: its list is wiped, its mappings are not. */
 static struct fb_spool_segment *mapped[FB_SEGMENTS_MAX];
 
+static pid_t recorded, recorded_parent; /* not wiped either: a child finds its parent's */
+
 static void add_text(char *out, size_t size, const char *text)
 {
     size_t length = strlen(out);
@@ -181,6 +183,7 @@ static struct fb_spool_segment *make_segment(struct fb_segments *segments, uint3
     segment->version = FB_SPOOL_VERSION;
     segment->pid = getpid();
     segment->start_ns = segments->start_ns;
+    segment->parent_pid = recorded_parent;
     add_names(segment);
     mapped[number] = segment;
     atomic_store(&segments->at[number], segment);
@@ -200,6 +203,8 @@ static void forget_parents(void)
 bool fb_segments_open(struct fb_segments *segments)
 {
     forget_parents();
+    recorded_parent = recorded;
+    recorded = getpid();
     said = false;
     segments->start_ns = monotonic_ns();
     return make_segment(segments, 0) != NULL;

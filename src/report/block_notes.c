@@ -1,10 +1,13 @@
 #include "report/block.h"
 
+#include "base/units.h"
 #include "metrics/spread.h"
+#include "report/recorded.h"
 
 #include <math.h>
 #include <string.h>
 
+#define NUMBER_CHARS 48
 #define LAZYFREE_MIN_BYTES 1048576.0 /* less is not worth a line */
 
 static bool clock_unproven(const struct fb_cell *cell)
@@ -196,6 +199,19 @@ static void add_program_notes(const struct fb_group *group, const char *bullet, 
                     add_run_note(group, i, group->cells[i].repetitions[j].notes[k], bullet, out);
 }
 
+/* A replay has the heap alone; what a container counts is more. */
+static void add_recorded(const struct fb_group *group, const char *bullet, struct fb_buf *out)
+{
+    const struct fb_recorded *recorded = &group->cells[0].workload.recorded;
+    char peak[NUMBER_CHARS];
+    if (recorded->peak_bytes == 0)
+        return;
+    fb_buf_addf(out, "%sWhen it was recorded the program held %s at its peak, ", bullet,
+                fb_units_bytes(recorded->peak_bytes, peak, sizeof peak));
+    fb_recorded_beside(recorded, out);
+    fb_buf_adds(out, ". A replay is the heap alone: add that to compare with the program.\n");
+}
+
 void fb_block_notes(const struct fb_group *group, const struct fb_host *host,
                     const struct fb_notes *notes, const char *bullet, struct fb_buf *out)
 {
@@ -206,6 +222,7 @@ void fb_block_notes(const struct fb_group *group, const struct fb_host *host,
                     "%sRSS: anonymous memory and swap. kept: RSS minus live at a phase's end.\n",
                     bullet);
         fb_buf_addf(out, "%sidle 10 s, purged: RSS minus live after the last free.\n", bullet);
+        add_recorded(group, bullet, out);
     }
     for (size_t i = 0; i < notes->reason_count; i++)
         fb_buf_addf(out, "%s%s %s\n", bullet, fb_note_marks[i], notes->reasons[i]);

@@ -101,6 +101,14 @@ static const struct fb_field repetition_fields[] = {
     END,
 };
 
+static const struct fb_field recorded_fields[] = {
+    ROW(U64, fb_cell, workload.recorded.peak_bytes, "peak_bytes"),
+    ROW(U64, fb_cell, workload.recorded.mapped_bytes, "mapped_bytes"),
+    ROW(U64, fb_cell, workload.recorded.library_bytes, "library_bytes"),
+    ROW(U64, fb_cell, workload.recorded.stack_bytes, "stack_bytes"),
+    END,
+};
+
 static const struct fb_field workload_fields[] = {
     ROW(TEXT, fb_cell, workload.name, "name"),
     ROW(TEXT, fb_cell, workload.file, "file"),
@@ -111,6 +119,7 @@ static const struct fb_field workload_fields[] = {
     ROW(NUMBER, fb_cell, workload.scale, "scale"),
     LATER_ROW(TEXT, fb_cell, workload.command, "command"),
     LATER_ROW(TEXT, fb_cell, workload.driver, "driver"),
+    LATER_OBJECT(recorded_fields, "recorded"),
     END,
 };
 

@@ -148,6 +148,18 @@ struct fb_limit {
     unsigned line; /* of the workload's file; 0 = from the command line */
 };
 
+/* What a recorded program held when it held most: bytes of anonymous memory, resident or swapped.
+ * What is not named is taken to be the heap's. */
+struct fb_recorded {
+    uint64_t peak_bytes; /* 0: not measured, or no recording */
+    uint64_t mapped_bytes, library_bytes, stack_bytes;
+};
+
+static inline uint64_t fb_recorded_beside_bytes(const struct fb_recorded *recorded)
+{
+    return recorded->mapped_bytes + recorded->library_bytes + recorded->stack_bytes;
+}
+
 struct fb_cell {
     char *id;      /* "workload/allocator[/param=value]" */
     unsigned part; /* of a merged result: index in parts; else 0 */
@@ -161,6 +173,7 @@ struct fb_cell {
         double scale;
         char *command; /* of a person's own program, as typed; NULL: a workload */
         char *driver;  /* what loaded it; NULL: nothing */
+        struct fb_recorded recorded;
     } workload;
     struct {
         char *name;    /* label shown */

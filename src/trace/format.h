@@ -23,8 +23,8 @@
  * the thread's exit happens inside its own turn, and goes on after pthread_join.
  * Slots freed by one stream are used again within the phase by that stream only, or by the one
  * that takes its place after its end; objects of shared classes get slots that the phase has not
- * used yet. So waiting for an object cannot confuse it with another one. At a phase's end every
- * thread has been awaited, and all slots may be used by all.
+ * used yet. So waiting for an object cannot confuse it with another one. At a phase's end, and
+ * wherever else every thread has parked and been awaited, all slots may be used by all.
  */
 #ifndef FB_TRACE_FORMAT_H
 #define FB_TRACE_FORMAT_H

@@ -18,7 +18,8 @@
 #include <stdint.h>
 
 #define FB_RECORDING_MAGIC UINT64_C(0x31434552424d4246) /* "FBMBREC1" */
-#define FB_RECORDING_VERSION 1U
+#define FB_RECORDING_VERSION 2U
+#define FB_RECORDING_VERSION_LEAST 1U                 /* that is still read: it has no MEMORY */
 #define FB_RECORDING_BLOCK_MAGIC UINT32_C(0x4b4c4246) /* "FBLK" */
 #define FB_RECORDING_COLUMNS 4U
 #define FB_RECORDING_SHARES 16U /* 16 sixteenths: every page */
@@ -39,6 +40,7 @@ enum fb_recording_kind {
     /* In the file only: */
     FB_RECORDING_THREAD = FB_RECORDING_KIND_COUNT, /* the events that follow are its */
     FB_RECORDING_TIME,                             /* since the last, in µs */
+    FB_RECORDING_MEMORY,                           /* what the process held at about that time */
     FB_RECORDING_OPCODE_COUNT
 };
 
@@ -46,7 +48,7 @@ enum fb_recording_column {
     FB_RECORDING_OPCODES = 0, /* a byte an event */
     FB_RECORDING_SIZES,       /* the rest: LEB128 numbers */
     FB_RECORDING_REFERENCES,  /* births ago, from 1 */
-    FB_RECORDING_OTHERS,      /* alignments, shares, threads, times */
+    FB_RECORDING_OTHERS,      /* alignments, shares, threads, times, memory */
 };
 
 struct fb_recording_header {
@@ -84,13 +86,34 @@ enum fb_recording_reason {
 
 /* The payload of the end block. */
 struct fb_recording_totals {
-    uint64_t events;  /* threads and times not counted */
+    uint64_t events;  /* threads, times and memory not counted */
     uint64_t objects; /* births */
     uint64_t threads; /* the highest number + 1 */
     uint64_t duration_ns;
     uint64_t foreign_frees; /* of blocks that the recording did not see born; left out */
     uint64_t missed_frees;  /* seen only because the address came again; put in there */
     uint64_t reason;        /* enum fb_recording_reason */
+};
+
+/* Anonymous memory of the recorded process, resident or swapped, in whole KiB; without what is the
+ * recorder's own. What is not named here is taken to be the heap's. */
+struct fb_recording_memory {
+    uint64_t anonymous_bytes; /* all of it */
+    uint64_t library_bytes;   /* of it: data of the program and of its libraries, */
+    uint64_t stack_bytes;     /* stacks of threads, */
+    uint64_t mapped_bytes;    /* and what the program mapped by itself */
+};
+
+static inline uint64_t fb_recording_beside_bytes(const struct fb_recording_memory *memory)
+{
+    return memory->library_bytes + memory->stack_bytes + memory->mapped_bytes;
+}
+
+/* All measurements of a recording in short. */
+struct fb_recording_memories {
+    uint64_t count;
+    struct fb_recording_memory peak; /* the one with most anonymous memory */
+    uint64_t beside_most_bytes;      /* beside the heap, at any time */
 };
 
 /* FNV-1a, 32 bits: every single changed byte changes it. */
@@ -135,6 +158,8 @@ bool fb_recording_complete(const struct fb_recording *recording,
  * gives is consistent: objects are alive, sizes in 0 … FB_RECORDING_SIZE_MAX. */
 int fb_recording_next(struct fb_recording *recording, struct fb_recording_event *event,
                       struct fb_error *err) FB_MUST_USE;
+/* What was measured up to the last event given; all of it once that was the end. */
+void fb_recording_memories(const struct fb_recording *recording, struct fb_recording_memories *out);
 /* Back to the first event. */
 void fb_recording_rewind(struct fb_recording *recording);
 /* INPUT error at the place of the last event. */
@@ -157,6 +182,9 @@ void fb_recording_writer_realloc(struct fb_recording_writer *writer, uint64_t ob
                                  uint64_t size);
 void fb_recording_writer_free(struct fb_recording_writer *writer, uint64_t object);
 void fb_recording_writer_share(struct fb_recording_writer *writer, uint64_t object, unsigned share);
+/* Measured at about the time of the last event. The parts are at most the whole. */
+void fb_recording_writer_memory(struct fb_recording_writer *writer,
+                                const struct fb_recording_memory *memory);
 void fb_recording_writer_exit(struct fb_recording_writer *writer);
 /* Writes what is pending as a block of its own. -1 once a write failed (IO); the file then ends
  * with its last whole block and nothing more is written. */

@@ -24,7 +24,9 @@ struct fb_recording {
     size_t size;
     bool mapped; /* data is ours to unmap */
     bool complete;
+    uint32_t version;
     struct fb_recording_totals totals;
+    struct fb_recording_memories memories;
 
     size_t next_block; /* offset */
     size_t block;      /* offset of the present one */
@@ -71,7 +73,7 @@ int fb_recording_fail(const struct fb_recording *recording, struct fb_error *err
                    recording->block, recording->event_count - recording->events_left, what);
 }
 
-static int check_header(const struct fb_recording *recording, struct fb_error *err)
+static int check_header(struct fb_recording *recording, struct fb_error *err)
 {
     struct fb_recording_header header;
     if (!fb_recording_is(recording->data, recording->size))
@@ -81,14 +83,18 @@ static int check_header(const struct fb_recording *recording, struct fb_error *e
     if (recording->size < sizeof header)
         return damaged(recording, recording->size, err, "it ends within the header");
     memcpy(&header, recording->data, sizeof header);
-    if (header.version != FB_RECORDING_VERSION && header.version < UINT32_C(1) << 16)
+    bool known =
+        header.version >= FB_RECORDING_VERSION_LEAST && header.version <= FB_RECORDING_VERSION;
+    if (!known && header.version < UINT32_C(1) << 16)
         return fb_fail(err, FB_ERROR_INPUT,
-                       "%s: byte 8: a recording of version %u, this fragbench reads version %u; "
-                       "record again, or use the fragbench that made it",
-                       recording->path, header.version, FB_RECORDING_VERSION);
+                       "%s: byte 8: a recording of version %u, this fragbench reads versions %u to "
+                       "%u; record again, or use the fragbench that made it",
+                       recording->path, header.version, FB_RECORDING_VERSION_LEAST,
+                       FB_RECORDING_VERSION);
     if (header.checksum !=
         fb_recording_checksum(&header, offsetof(struct fb_recording_header, checksum)))
         return damaged(recording, 0, err, "the header does not match its checksum");
+    recording->version = header.version;
     return 0;
 }
 
@@ -204,6 +210,11 @@ bool fb_recording_complete(const struct fb_recording *recording, struct fb_recor
     return recording->complete;
 }
 
+void fb_recording_memories(const struct fb_recording *recording, struct fb_recording_memories *out)
+{
+    *out = recording->memories;
+}
+
 void fb_recording_rewind(struct fb_recording *recording)
 {
     recording->next_block = sizeof(struct fb_recording_header);
@@ -216,6 +227,7 @@ void fb_recording_rewind(struct fb_recording *recording)
     recording->time_us = 0;
     recording->births = 0;
     recording->events = 0;
+    recording->memories = (struct fb_recording_memories){0};
     fb_map_deinit(&recording->handles);
     recording->handle_count = 0;
     recording->spare_count = 0;
@@ -367,10 +379,34 @@ static int read_operands(struct fb_recording *recording, struct fb_recording_eve
     return 0;
 }
 
-/* THREAD and TIME: the reader's own state. */
+static int read_memory(struct fb_recording *recording, struct fb_error *err)
+{
+    struct fb_recording_memory memory;
+    struct fb_recording_memories *memories = &recording->memories;
+    uint64_t *const members[] = {&memory.anonymous_bytes, &memory.library_bytes,
+                                 &memory.stack_bytes, &memory.mapped_bytes};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        if (get_number(recording, FB_RECORDING_OTHERS, FB_RECORDING_SIZE_MAX / 1024U, members[i],
+                       err) != 0)
+            return -1;
+        *members[i] *= 1024U;
+    }
+    uint64_t beside_bytes = fb_recording_beside_bytes(&memory);
+    if (beside_bytes > memory.anonymous_bytes)
+        return fb_recording_fail(recording, err, "parts of memory that are more than all of it");
+    if (memories->count++ == 0 || memory.anonymous_bytes > memories->peak.anonymous_bytes)
+        memories->peak = memory;
+    if (beside_bytes > memories->beside_most_bytes)
+        memories->beside_most_bytes = beside_bytes;
+    return 0;
+}
+
+/* THREAD, TIME and MEMORY: the reader's own state. */
 static int read_state(struct fb_recording *recording, unsigned opcode, struct fb_error *err)
 {
     uint64_t number = 0;
+    if (opcode == FB_RECORDING_MEMORY)
+        return read_memory(recording, err);
     bool thread = opcode == FB_RECORDING_THREAD;
     uint64_t max = thread ? UINT32_MAX - 1 : FB_RECORDING_TIME_MAX_NS / 1000U - recording->time_us;
     if (get_number(recording, FB_RECORDING_OTHERS, max, &number, err) != 0)
@@ -407,7 +443,8 @@ int fb_recording_next(struct fb_recording *recording, struct fb_recording_event 
         recording->events_left--;
         if (get_byte(recording, FB_RECORDING_OPCODES, &opcode, err) != 0)
             return -1;
-        if (opcode >= FB_RECORDING_OPCODE_COUNT)
+        if (opcode >= FB_RECORDING_OPCODE_COUNT ||
+            (opcode == FB_RECORDING_MEMORY && recording->version < 2))
             return fb_recording_fail(recording, err, "an unknown event");
         if (opcode >= FB_RECORDING_KIND_COUNT) {
             if (read_state(recording, opcode, err) != 0)

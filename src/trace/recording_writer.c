@@ -193,12 +193,17 @@ static void put_opcode(struct fb_recording_writer *writer, unsigned opcode)
     writer->events_pending++;
 }
 
-/* Where and when, as far as that is news, then the event's opcode. */
-static void begin_event(struct fb_recording_writer *writer, enum fb_recording_kind kind)
+static void make_room(struct fb_recording_writer *writer)
 {
     for (size_t i = 0; i < FB_RECORDING_COLUMNS; i++)
         if (writer->columns[i].length >= BLOCK_BYTES)
             pack(writer);
+}
+
+/* Where and when, as far as that is news, then the event's opcode. */
+static void begin_event(struct fb_recording_writer *writer, enum fb_recording_kind kind)
+{
+    make_room(writer);
     if (writer->thread != writer->written_thread) {
         put_opcode(writer, FB_RECORDING_THREAD);
         put_number(writer, FB_RECORDING_OTHERS, writer->thread);
@@ -247,6 +252,17 @@ void fb_recording_writer_share(struct fb_recording_writer *writer, uint64_t obje
     begin_event(writer, FB_RECORDING_SHARE);
     put_reference(writer, object);
     put_number(writer, FB_RECORDING_OTHERS, share);
+}
+
+void fb_recording_writer_memory(struct fb_recording_writer *writer,
+                                const struct fb_recording_memory *memory)
+{
+    make_room(writer);
+    put_opcode(writer, FB_RECORDING_MEMORY);
+    put_number(writer, FB_RECORDING_OTHERS, memory->anonymous_bytes / 1024U);
+    put_number(writer, FB_RECORDING_OTHERS, memory->library_bytes / 1024U);
+    put_number(writer, FB_RECORDING_OTHERS, memory->stack_bytes / 1024U);
+    put_number(writer, FB_RECORDING_OTHERS, memory->mapped_bytes / 1024U);
 }
 
 void fb_recording_writer_exit(struct fb_recording_writer *writer)

@@ -22,7 +22,7 @@
  *
  * Records are 64-bit words. Word 0: kind in bits 0–7, aux in 8–15, ticket in 16–63 (0: none).
  * Word 1: address in bits 0–47, size in 48–63, FB_SPOOL_SIZE_LONG there meaning that word 2 is
- * the size. fb_spool_kinds says which kinds have which.
+ * the size.
  */
 #ifndef FB_TRACE_SPOOL_H
 #define FB_TRACE_SPOOL_H
@@ -33,7 +33,7 @@
 #define FB_SPOOL_VARIABLE "FRAGBENCH_SPOOL"
 #define FB_SPOOL_ALIVE "alive" /* a file of the folder that fragbench holds a flock on */
 #define FB_SPOOL_MAGIC UINT64_C(0x314c4f4f50534246)
-#define FB_SPOOL_VERSION 1U
+#define FB_SPOOL_VERSION 2U
 #define FB_SPOOL_CHUNKS 32U
 #define FB_SPOOL_WORDS 8192U /* of a chunk: 64 KiB */
 #define FB_SPOOL_DATA_OFFSET 4096U
@@ -63,6 +63,10 @@ enum fb_spool_kind {
     FB_SPOOL_SHARE,          /* aux: the share of a block that lives on */
     FB_SPOOL_EXIT,           /* the thread ends */
     FB_SPOOL_TIME,           /* word 1: ns, CLOCK_MONOTONIC; no ticket */
+    FB_SPOOL_MAP,            /* private anonymous memory that the program mapped by itself; aux 1:
+                                where the range of this thread's last UNMAP moved to */
+    FB_SPOOL_UNMAP,          /* the range is no longer that; aux 1: it is moved */
+    FB_SPOOL_STACK,          /* address: near the top of the thread's stack */
     FB_SPOOL_KIND_COUNT
 };
 
@@ -80,8 +84,11 @@ struct fb_spool_segment {
     uint64_t start_ns;       /* of the image, CLOCK_MONOTONIC */
     _Atomic uint32_t stop;   /* fragbench: record no more */
     _Atomic uint32_t closed; /* the recorder: it stopped for want of room */
-    char program[64];        /* base names, for messages only: of the executable, */
-    char allocator[64];      /* and of the object that answers malloc behind the recorder */
+    int32_t parent_pid;      /* the process that this one was forked from, recorded too; 0: none */
+    uint32_t pad;
+    _Atomic uint64_t own_bytes; /* the recorder's own private anonymous memory */
+    char program[64];           /* base names, for messages only: of the executable, */
+    char allocator[64];         /* and of the object that answers malloc behind the recorder */
     struct fb_spool_chunk chunks[FB_SPOOL_CHUNKS];
 };
 _Static_assert(sizeof(struct fb_spool_segment) <= FB_SPOOL_DATA_OFFSET, "the header fits");

@@ -5,12 +5,15 @@
 #include "workload/replica.h"
 
 #define FB_FIT_PHASES_MAX 64U
-#define FB_FIT_LIVES 24U     /* powers of 4 */
-#define FB_FIT_SIZES_MAX 24U /* distinct sizes that are written one by one */
-#define FB_FIT_PARTS 8U      /* of a range, where they are not */
-#define FB_FIT_CYCLE_MAX 40U /* objects whose sizes are written in their order */
+#define FB_FIT_TURNS_MAX 16U
+#define FB_FIT_LIVES 40U         /* powers of 2 */
+#define FB_FIT_SIZES_MAX 24U     /* distinct sizes that are written one by one … */
+#define FB_FIT_SIZES_KNOWN 1024U /* … and that are counted one by one */
+#define FB_FIT_PARTS 8U          /* of a range, where they are not */
+#define FB_FIT_CYCLE_MAX 40U     /* objects whose sizes are written in their order */
+#define FB_FIT_WORKERS_MAX 256U
 #define FB_FIT_BIG_BYTES UINT64_C(65536)
-#define FB_FIT_ITERATIONS 20U /* of a phase */
+#define FB_FIT_ITERATIONS 20U /* of a phase: equal parts of its events */
 
 enum fb_fit_fate { FB_FIT_STAYS = 0, FB_FIT_KEPT, FB_FIT_TEMP };
 
@@ -19,6 +22,7 @@ struct fb_fit_options {
                          cuts, too */
     double soon_part; /* an object that crosses a cut and lives for less than this part of a phase's
                          births is temporary all the same */
+    double life_scale; /* what temporary ones' lifetimes are multiplied by */
 };
 
 struct fb_fit_class {
@@ -27,15 +31,14 @@ struct fb_fit_class {
     bool handed;         /* freed by another thread */
     uint32_t born, dies; /* phases, of large kept ones; else 0 */
     uint64_t count, bytes;
-    struct fb_map sizes; /* size → count, while there are few */
-    bool many_sizes;
+    struct fb_map sizes; /* size → count, of the first FB_FIT_SIZES_KNOWN */
     uint64_t parts[FB_FIT_PARTS];
     uint64_t order[FB_FIT_CYCLE_MAX][2]; /* birth, size */
     uint64_t lives[FB_FIT_LIVES];
     uint64_t share_sum; /* sixteenths */
     uint64_t aligned, align_log2, calloced;
-    uint64_t births[FB_FIT_PHASES_MAX];
-    uint64_t deaths[FB_FIT_PHASES_MAX]; /* of kept ones */
+    uint32_t births[FB_FIT_PHASES_MAX][FB_FIT_ITERATIONS]; /* when in its phase, by events */
+    uint64_t deaths[FB_FIT_PHASES_MAX];                    /* of kept ones */
 };
 
 struct fb_fit_phase {
@@ -53,8 +56,9 @@ struct fb_fit_model {
     struct fb_fit_phase phases[FB_FIT_PHASES_MAX];
     uint32_t phase_count;
     uint64_t duration_ns;
-    uint64_t peak_bytes, peak_event;
+    uint64_t peak_bytes;
     uint32_t workers; /* threads of the pool */
+    double life_scale;
 };
 
 /* The largest size of a range: factors of 4 up to 64 KiB, of 2 above. */
@@ -71,8 +75,15 @@ int fb_fit_survey(struct fb_replica *replica, const struct fb_fit_options *optio
                   struct fb_fit_model *model, struct fb_error *err) FB_MUST_USE;
 void fb_fit_deinit(struct fb_fit_model *model);
 
+/* The class's births in a phase. */
+uint64_t fb_fit_births(const struct fb_fit_class *class, uint32_t phase);
 /* Whether the phase has neither objects nor time: then it is not written. */
 bool fb_fit_is_empty(const struct fb_fit_model *model, uint32_t phase);
+/* A class's `size: …`. */
+void fb_fit_add_sizes(const struct fb_fit_class *class, struct fb_buf *out);
+/* Of the parts from the first to the last that is not 0; there are parts + 1 ascending edges. */
+void fb_fit_add_histogram(const uint64_t *edges, const uint64_t *counts, size_t parts,
+                          struct fb_buf *out);
 /* The model as YAML. */
 void fb_fit_write(const struct fb_fit_model *model, const char *name, struct fb_buf *out);
 

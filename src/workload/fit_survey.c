@@ -11,6 +11,7 @@ struct alive {
     uint64_t birth_tick; /* of its thread's births */
     uint64_t events;     /* at its birth */
     uint32_t phase;
+    uint32_t iteration; /* in which it was born */
     bool there;
 };
 
@@ -44,6 +45,12 @@ static struct fb_fit_phase cut_before(uint64_t number, const struct fb_recording
     return (struct fb_fit_phase){.first_event = number, .begin_ns = event->time_ns};
 }
 
+static void add_cut(struct fb_fit_model *model, uint64_t number,
+                    const struct fb_recording_event *event)
+{
+    model->phases[model->phase_count++] = cut_before(number, event);
+}
+
 static uint64_t change_of(const struct fb_recording_event *event)
 {
     if (event->kind == FB_RECORDING_EXIT || event->kind == FB_RECORDING_SHARE)
@@ -56,41 +63,102 @@ static uint64_t magnitude(uint64_t change)
     return (int64_t)change < 0 ? -change : change;
 }
 
-/* Bytes that came and went, over all events. */
+/* Bytes that came and went, over all events, and the largest live bytes. */
 static int find_volume(struct survey *survey, uint64_t *volume, struct fb_error *err)
 {
     struct fb_recording_event event;
+    uint64_t live = 0, peak = 0;
     int more = 0;
     fb_recording_rewind(survey->replica->recording);
-    while ((more = fb_recording_next(survey->replica->recording, &event, err)) > 0)
+    while ((more = fb_recording_next(survey->replica->recording, &event, err)) > 0) {
         *volume += magnitude(change_of(&event));
+        live += change_of(&event);
+        peak = live > peak ? live : peak;
+    }
+    survey->model->peak_bytes = peak;
     return more;
 }
 
-/* Where time and bytes are cut, and where the peak is. */
+/* The live curve's turning points: where it has come from its last low or high by at least `least`
+ * and then goes back by as much. What it gains and loses between two of them is less. */
+struct zigzag {
+    uint64_t least;
+    bool falling; /* since the last turning point */
+    uint64_t extreme_bytes;
+    struct fb_fit_phase extreme; /* the cut behind it */
+    struct fb_fit_phase turns[FB_FIT_TURNS_MAX];
+    unsigned count; /* FB_FIT_TURNS_MAX + 1: more than there is room for */
+};
+
+static void zigzag_step(struct zigzag *zigzag, uint64_t live, const struct fb_fit_phase *behind)
+{
+    bool further = zigzag->falling ? live < zigzag->extreme_bytes : live > zigzag->extreme_bytes;
+    uint64_t back = zigzag->falling ? live - zigzag->extreme_bytes : zigzag->extreme_bytes - live;
+    if (further) {
+        zigzag->extreme_bytes = live;
+        zigzag->extreme = *behind;
+    } else if (back >= zigzag->least) {
+        if (zigzag->count < FB_FIT_TURNS_MAX)
+            zigzag->turns[zigzag->count] = zigzag->extreme;
+        zigzag->count += zigzag->count <= FB_FIT_TURNS_MAX;
+        zigzag->falling = !zigzag->falling;
+        zigzag->extreme_bytes = live;
+        zigzag->extreme = *behind;
+    }
+}
+
+/* Thresholds of 4, 8, 16, 32 and 64 % of the peak, in one pass. */
+#define ZIGZAGS 5U
+
+static void init_zigzags(struct zigzag *zigzags, uint64_t peak_bytes)
+{
+    for (unsigned i = 0; i < ZIGZAGS; i++)
+        zigzags[i] = (struct zigzag){.least = peak_bytes / 100 * (UINT64_C(4) << i) + 1};
+}
+
+/* The finest that has no more turns than asked for. */
+static void add_turns(struct fb_fit_model *model, const struct zigzag *zigzags, unsigned most)
+{
+    unsigned i = 0;
+    while (i + 1 < ZIGZAGS && zigzags[i].count > most)
+        i++;
+    for (unsigned k = 0; k < zigzags[i].count && k < most; k++)
+        model->phases[model->phase_count++] = zigzags[i].turns[k];
+}
+
+/* Where time and bytes are cut, where the live curve turns, and where its peak is. */
 static int find_cuts(struct survey *survey, uint64_t volume, struct fb_error *err)
 {
     struct fb_fit_model *model = survey->model;
     struct fb_recording_event event;
+    struct zigzag zigzags[ZIGZAGS];
     unsigned wanted = survey->options->phases, next = 1, next_part = 1;
     uint64_t live = 0, moved = 0, duration_ns = survey->replica->duration_ns + 1;
+    bool met = false;
     int more = 0;
+    init_zigzags(zigzags, model->peak_bytes);
+    model->phase_count = 1; /* the first is the recording's begin */
     fb_recording_rewind(survey->replica->recording);
     for (uint64_t number = 0;
          (more = fb_recording_next(survey->replica->recording, &event, err)) > 0; number++) {
-        while (next < wanted && event.time_ns >= duration_ns / wanted * next)
-            model->phases[next++] = cut_before(number, &event);
-        while (next_part < wanted && moved >= volume / wanted * next_part)
-            model->phases[wanted + next_part++] = cut_before(number, &event);
+        while (next < wanted && event.time_ns >= duration_ns / wanted * next) {
+            add_cut(model, number, &event);
+            next++;
+        }
+        while (next_part < wanted && moved >= volume / wanted * next_part) {
+            add_cut(model, number, &event);
+            next_part++;
+        }
         live += change_of(&event);
         moved += magnitude(change_of(&event));
-        if (live > model->peak_bytes) {
-            model->peak_bytes = live;
-            model->peak_event = number;
-            model->phases[wanted] = cut_before(number + 1, &event);
-        }
+        const struct fb_fit_phase behind = cut_before(number + 1, &event);
+        for (unsigned i = 0; i < ZIGZAGS; i++)
+            zigzag_step(&zigzags[i], live, &behind);
+        if (live == model->peak_bytes && !met)
+            add_cut(model, number + 1, &event);
+        met = met || live == model->peak_bytes;
     }
-    model->phase_count = 2 * wanted;
+    add_turns(model, zigzags, wanted);
     model->duration_ns = survey->replica->duration_ns;
     return more;
 }
@@ -129,17 +197,14 @@ static void add_size(struct fb_fit_class *class, uint64_t size, uint64_t birth)
         class->order[class->count][0] = birth;
         class->order[class->count][1] = size;
     }
-    if (class->many_sizes)
-        return;
-    (void)fb_map_get(&class->sizes, size, &count);
-    fb_map_put(&class->sizes, size, count + 1);
-    class->many_sizes = class->sizes.count > FB_FIT_SIZES_MAX;
+    if (fb_map_get(&class->sizes, size, &count) || class->sizes.count < FB_FIT_SIZES_KNOWN)
+        fb_map_put(&class->sizes, size, count + 1);
 }
 
 static unsigned life_bucket(uint64_t births)
 {
     unsigned bucket = 0;
-    while (bucket + 1 < FB_FIT_LIVES && births >= UINT64_C(1) << 2 * (bucket + 1))
+    while (bucket + 1 < FB_FIT_LIVES && births >= UINT64_C(1) << (bucket + 1))
         bucket++;
     return bucket;
 }
@@ -152,7 +217,7 @@ static void add_object(struct survey *survey, const struct alive *object,
     class->count++;
     class->bytes += object->size;
     class->lives[life_bucket(life)]++;
-    class->births[object->phase]++;
+    class->births[object->phase][object->iteration]++;
     if (like->fate == FB_FIT_KEPT)
         class->deaths[survey->phase]++;
     class->share_sum += survey->replica->objects[object->birth.object] & FB_REPLICA_SHARE_MASK;
@@ -177,13 +242,24 @@ static void note_death(struct survey *survey, const struct fb_recording_event *e
     struct fb_fit_class like = {.fate = dies_soon(survey, object) ? FB_FIT_TEMP : FB_FIT_KEPT,
                                 .range = range_of(object->size),
                                 .handed = event->thread != object->birth.thread};
-    if (like.fate == FB_FIT_KEPT && fb_fit_is_big(like.range)) {
-        like.born = object->phase;
+    if (like.fate == FB_FIT_KEPT) {
+        like.born = fb_fit_is_big(like.range) ? object->phase : 0;
         like.dies = survey->phase;
     }
     uint64_t life = survey->ticks[object->birth.thread] - object->birth_tick + 1;
     add_object(survey, object, &like, life);
     object->there = false;
+}
+
+/* Which part of its phase the present event is in. */
+static uint32_t iteration_now(const struct survey *survey)
+{
+    const struct fb_fit_model *model = survey->model;
+    uint64_t first = model->phases[survey->phase].first_event;
+    uint64_t end = survey->phase + 1 < model->phase_count
+                       ? model->phases[survey->phase + 1].first_event
+                       : survey->replica->event_count;
+    return (uint32_t)((survey->number - first) * FB_FIT_ITERATIONS / (end - first));
 }
 
 static void note_birth(struct survey *survey, const struct fb_recording_event *event)
@@ -195,6 +271,7 @@ static void note_birth(struct survey *survey, const struct fb_recording_event *e
         .birth_tick = ++survey->ticks[event->thread],
         .events = survey->number,
         .phase = survey->phase,
+        .iteration = iteration_now(survey),
         .there = true,
     };
     phase->births++;
@@ -203,6 +280,21 @@ static void note_birth(struct survey *survey, const struct fb_recording_event *e
     phase->births_elsewhere++;
     phase->threads += survey->thread_seen[event->thread] != survey->phase + 1;
     survey->thread_seen[event->thread] = survey->phase + 1;
+}
+
+/* A block that moves leaves a hole of its old size: it is as if it died and another one was born.
+ * One that hardly changes mostly stays where it is. */
+static void note_realloc(struct survey *survey, const struct fb_recording_event *event)
+{
+    struct alive *object = &survey->alive[event->handle];
+    if (event->size <= object->size / 8 * 9 && event->size >= object->size / 2) {
+        object->size = event->size > object->size ? event->size : object->size;
+        return;
+    }
+    struct fb_recording_event birth = *event;
+    birth.kind = FB_RECORDING_MALLOC;
+    note_death(survey, event);
+    note_birth(survey, &birth);
 }
 
 static int read_objects(struct survey *survey, struct fb_error *err)
@@ -223,9 +315,8 @@ static int read_objects(struct survey *survey, struct fb_error *err)
             note_birth(survey, &event);
         else if (event.kind == FB_RECORDING_FREE)
             note_death(survey, &event);
-        else if (event.kind == FB_RECORDING_REALLOC &&
-                 event.size > survey->alive[event.handle].size)
-            survey->alive[event.handle].size = event.size;
+        else if (event.kind == FB_RECORDING_REALLOC)
+            note_realloc(survey, &event);
     }
     return more;
 }
@@ -248,14 +339,14 @@ static void count_workers(struct fb_fit_model *model)
         if (model->phases[i].births_elsewhere * 2 > model->phases[i].births &&
             model->phases[i].threads > most)
             most = model->phases[i].threads;
-    model->workers = most < 256 ? most : 256;
+    model->workers = most < FB_FIT_WORKERS_MAX ? most : FB_FIT_WORKERS_MAX;
 }
 
 int fb_fit_survey(struct fb_replica *replica, const struct fb_fit_options *options,
                   struct fb_fit_model *model, struct fb_error *err)
 {
     struct survey survey = {.replica = replica, .options = options, .model = model};
-    *model = (struct fb_fit_model){0};
+    *model = (struct fb_fit_model){.life_scale = options->life_scale};
     survey.alive = fb_alloc(replica->handle_count, sizeof *survey.alive);
     survey.ticks = fb_alloc(replica->thread_count, sizeof *survey.ticks);
     survey.thread_seen = fb_alloc(replica->thread_count, sizeof *survey.thread_seen);

@@ -18,54 +18,14 @@ static void add_name(const struct fb_fit_class *class, struct fb_buf *out)
         unit++;
     fb_buf_addf(out, "%s_to_%llu%c", fates[class->fate], (unsigned long long)bytes, units[unit]);
     if (class->fate == FB_FIT_KEPT && fb_fit_is_big(class->range))
-        fb_buf_addf(out, "_p%u_p%u", class->born + 1, class->dies + 1);
+        fb_buf_addf(out, "_p%u", class->born + 1);
+    if (class->fate == FB_FIT_KEPT)
+        fb_buf_addf(out, "_p%u", class->dies + 1);
     if (class->handed)
         fb_buf_adds(out, "_handed");
 }
 
-static int by_first(const void *left, const void *right)
-{
-    const uint64_t *a = left, *b = right;
-    return (a[0] > b[0]) - (a[0] < b[0]);
-}
-
-static void add_choice(const struct fb_fit_class *class, struct fb_buf *out)
-{
-    uint64_t pairs[FB_FIT_SIZES_MAX + 1][2];
-    size_t count = 0;
-    for (size_t i = 0; i < class->sizes.capacity; i++)
-        if (class->sizes.entries[i].key != UINT64_MAX) {
-            pairs[count][0] = class->sizes.entries[i].key;
-            pairs[count++][1] = class->sizes.entries[i].value;
-        }
-    qsort(pairs, count, sizeof pairs[0], by_first);
-    if (count == 1) {
-        fb_buf_addf(out, "%llu", (unsigned long long)pairs[0][0]);
-        return;
-    }
-    fb_buf_adds(out, "{choice: [");
-    for (size_t i = 0; i < count; i++)
-        fb_buf_addf(out, "%s[%llu, %llu]", i > 0 ? ", " : "", (unsigned long long)pairs[i][0],
-                    (unsigned long long)pairs[i][1]);
-    fb_buf_adds(out, "]}");
-}
-
-/* Few objects: each its own size, in the order they were born. */
-static void add_cycle(const struct fb_fit_class *class, struct fb_buf *out)
-{
-    uint64_t order[FB_FIT_CYCLE_MAX][2];
-    for (size_t i = 0; i < class->count; i++) {
-        order[i][0] = class->order[i][0];
-        order[i][1] = class->order[i][1];
-    }
-    qsort(order, class->count, sizeof order[0], by_first);
-    fb_buf_adds(out, "{cycle: [");
-    for (size_t i = 0; i < class->count; i++)
-        fb_buf_addf(out, "%s%llu", i > 0 ? ", " : "", (unsigned long long)order[i][1]);
-    fb_buf_adds(out, "]}");
-}
-
-static void add_histogram(const uint64_t *edges, const uint64_t *counts, size_t parts,
+void fb_fit_add_histogram(const uint64_t *edges, const uint64_t *counts, size_t parts,
                           struct fb_buf *out)
 {
     size_t first = 0, last = parts;
@@ -82,25 +42,30 @@ static void add_histogram(const uint64_t *edges, const uint64_t *counts, size_t 
     fb_buf_adds(out, "]}}");
 }
 
-static void add_sizes(const struct fb_fit_class *class, struct fb_buf *out)
+uint64_t fb_fit_births(const struct fb_fit_class *class, uint32_t phase)
 {
-    uint64_t edges[FB_FIT_PARTS + 1];
-    uint64_t least = class->range > 0 ? fb_fit_range_bytes(class->range - 1) : 0;
-    uint64_t width = (fb_fit_range_bytes(class->range) - least) / FB_FIT_PARTS;
-    fb_buf_adds(out, "size: ");
-    bool one = class->sizes.count == 1;
-    if (!one && class->count <= FB_FIT_CYCLE_MAX) {
-        add_cycle(class, out);
-    } else if (one || !class->many_sizes) {
-        add_choice(class, out);
-    } else {
-        for (size_t i = 0; i <= FB_FIT_PARTS; i++)
-            edges[i] = least + width * i + (i == 0);
-        add_histogram(edges, class->parts, FB_FIT_PARTS, out);
-    }
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < FB_FIT_ITERATIONS; i++)
+        sum += class->births[phase][i];
+    return sum;
 }
 
-static void add_life(const struct fb_fit_class *class, struct fb_buf *out)
+/* Whether threads other than main make most of its objects: then it runs on the pool. */
+static bool is_pooled(const struct fb_fit_phase *phase)
+{
+    return phase->births_elsewhere * 2 > phase->births;
+}
+
+/* Of the lifetimes' histogram: powers of two, scaled, still ascending. */
+static uint64_t scaled_edge(const struct fb_fit_model *model, size_t index)
+{
+    uint64_t least = index + 1,
+             scaled = (uint64_t)((double)(UINT64_C(1) << index) * model->life_scale);
+    return scaled > least ? scaled : least;
+}
+
+static void add_life(const struct fb_fit_model *model, const struct fb_fit_class *class,
+                     struct fb_buf *out)
 {
     uint64_t edges[FB_FIT_LIVES + 1];
     if (class->fate != FB_FIT_TEMP) {
@@ -108,19 +73,31 @@ static void add_life(const struct fb_fit_class *class, struct fb_buf *out)
         return;
     }
     for (size_t i = 0; i <= FB_FIT_LIVES; i++)
-        edges[i] = UINT64_C(1) << 2 * i;
+        edges[i] = scaled_edge(model, i);
     fb_buf_adds(out, ",\n    lifetime: {ops: ");
-    add_histogram(edges, class->lives, FB_FIT_LIVES, out);
+    fb_fit_add_histogram(edges, class->lives, FB_FIT_LIVES, out);
     fb_buf_adds(out, "}");
 }
 
-static void add_class(const struct fb_fit_class *class, struct fb_buf *out)
+/* Whether the phases that make them all run on the pool: elsewhere there is no other thread. */
+static bool is_handed_over(const struct fb_fit_model *model, const struct fb_fit_class *class)
+{
+    if (!class->handed || class->fate != FB_FIT_TEMP)
+        return false;
+    for (uint32_t i = 0; i < model->phase_count; i++)
+        if (fb_fit_births(class, i) > 0 && !is_pooled(&model->phases[i]))
+            return false;
+    return true;
+}
+
+static void add_class(const struct fb_fit_model *model, const struct fb_fit_class *class,
+                      struct fb_buf *out)
 {
     fb_buf_adds(out, "  ");
     add_name(class, out);
     fb_buf_adds(out, ": {");
-    add_sizes(class, out);
-    add_life(class, out);
+    fb_fit_add_sizes(class, out);
+    add_life(model, class, out);
     if (class->aligned * 2 > class->count)
         fb_buf_addf(
             out, ", align: %llu",
@@ -132,22 +109,40 @@ static void add_class(const struct fb_fit_class *class, struct fb_buf *out)
         fb_buf_adds(out, ", touch: none");
     else if (touched < 100)
         fb_buf_addf(out, ", touch: %llu%%", (unsigned long long)touched);
-    if (class->handed && class->fate == FB_FIT_TEMP)
+    if (is_handed_over(model, class))
         fb_buf_adds(out, ", freed_by: other");
     fb_buf_adds(out, "}\n");
 }
 
-/* `total` dealt to the iterations as evenly as whole numbers can be. */
-static void add_count(uint64_t total, unsigned iterations, struct fb_buf *out)
+/* On the pool as many for each worker, so that none has more than its share. */
+static unsigned count_iterations(const struct fb_fit_model *model, uint32_t phase)
 {
-    if (total % iterations == 0) {
-        fb_buf_addf(out, "%llu", (unsigned long long)(total / iterations));
+    if (model->phases[phase].births < FB_FIT_ITERATIONS)
+        return 1;
+    if (!is_pooled(&model->phases[phase]))
+        return FB_FIT_ITERATIONS;
+    return (FB_FIT_ITERATIONS + model->workers - 1) / model->workers * model->workers;
+}
+
+/* What each iteration allocates of the class: what it had in that part of the phase. A pool's
+ * iterations are under way at once, so they are dealt the same. */
+static void add_count(const struct fb_fit_model *model, const struct fb_fit_class *class,
+                      uint32_t phase, unsigned iterations, struct fb_buf *out)
+{
+    uint64_t total = fb_fit_births(class, phase), counts[FB_FIT_WORKERS_MAX + FB_FIT_ITERATIONS];
+    bool same = true, dealt = iterations == 1 || is_pooled(&model->phases[phase]);
+    for (unsigned i = 0; i < iterations; i++) {
+        counts[i] =
+            dealt ? total * (i + 1) / iterations - total * i / iterations : class->births[phase][i];
+        same = same && counts[i] == counts[0];
+    }
+    if (same) {
+        fb_buf_addf(out, "%llu", (unsigned long long)counts[0]);
         return;
     }
     fb_buf_adds(out, "{cycle: [");
     for (unsigned i = 0; i < iterations; i++)
-        fb_buf_addf(out, "%s%llu", i > 0 ? ", " : "",
-                    (unsigned long long)(total * (i + 1) / iterations - total * i / iterations));
+        fb_buf_addf(out, "%s%llu", i > 0 ? ", " : "", (unsigned long long)counts[i]);
     fb_buf_adds(out, "]}");
 }
 
@@ -157,12 +152,12 @@ static void add_allocations(const struct fb_fit_model *model, uint32_t phase, un
     const char *between = "\n    allocate:\n      {";
     for (size_t i = 0; i < model->class_count; i++) {
         const struct fb_fit_class *class = &model->classes[i];
-        if (class->births[phase] == 0)
+        if (fb_fit_births(class, phase) == 0)
             continue;
         fb_buf_adds(out, between);
         add_name(class, out);
         fb_buf_adds(out, ": ");
-        add_count(class->births[phase], iterations, out);
+        add_count(model, class, phase, iterations, out);
         between = ",\n       ";
     }
     if (between[0] == ',')
@@ -177,7 +172,7 @@ static void add_frees(const struct fb_fit_model *model, uint32_t phase, struct f
         const struct fb_fit_class *class = &model->classes[i];
         uint64_t born = 0, dead = 0;
         for (uint32_t p = 0; p < phase; p++) {
-            born += class->births[p];
+            born += fb_fit_births(class, p);
             dead += class->deaths[p];
         }
         if (class->fate != FB_FIT_KEPT || class->deaths[phase] == 0 || born <= dead)
@@ -201,9 +196,9 @@ static void add_phase(const struct fb_fit_model *model, uint32_t index, struct f
     bool last = index + 1 == model->phase_count;
     uint64_t end_ns = last ? model->duration_ns : model->phases[index + 1].begin_ns;
     uint64_t length_ns = end_ns > phase->begin_ns ? end_ns - phase->begin_ns : 0;
-    unsigned iterations = phase->births >= FB_FIT_ITERATIONS ? FB_FIT_ITERATIONS : 1;
+    unsigned iterations = count_iterations(model, index);
     fb_buf_addf(out, "  - name: p%u", index + 1);
-    if (phase->births_elsewhere * 2 > phase->births)
+    if (is_pooled(phase))
         fb_buf_adds(out, "\n    pool: workers");
     if (iterations > 1) {
         fb_buf_addf(out, "\n    iterations: %u", iterations);
@@ -220,7 +215,7 @@ static void add_phase(const struct fb_fit_model *model, uint32_t index, struct f
 static bool uses_pool(const struct fb_fit_model *model)
 {
     for (uint32_t i = 0; i < model->phase_count; i++)
-        if (model->phases[i].births_elsewhere * 2 > model->phases[i].births)
+        if (is_pooled(&model->phases[i]))
             return true;
     return false;
 }
@@ -249,7 +244,7 @@ void fb_fit_write(const struct fb_fit_model *model, const char *name, struct fb_
         fb_buf_addf(out, "pools: {workers: %u}\n", model->workers);
     fb_buf_adds(out, "\nobjects:\n");
     for (size_t i = 0; i < model->class_count; i++)
-        add_class(&model->classes[i], out);
+        add_class(model, &model->classes[i], out);
     fb_buf_adds(out, "\nphases:\n");
     for (uint32_t i = 0; i < model->phase_count; i++)
         if (!fb_fit_is_empty(model, i))

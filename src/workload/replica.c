@@ -208,6 +208,7 @@ static int survey_events(struct survey *survey, struct fb_map *alive, struct fb_
     if (replica->event_count == 0)
         return fb_recording_fail(replica->recording, err, "it holds no calls");
     note_survivors(survey, alive);
+    fb_recording_memories(replica->recording, &replica->memories);
     return refuse_counts(replica, err);
 }
 
@@ -284,6 +285,7 @@ int fb_replica_load(const char *path, size_t override_count, struct fb_workload 
         return fault(path, diagnostics, "a recording has no parameters; leave out -L");
     struct fb_replica *replica = fb_alloc(1, sizeof *replica);
     struct fb_workload *workload = NULL;
+    replica->resting_slots = FB_REPLICA_RESTING;
     if (fb_recording_open(&replica->recording, path, &err) == 0 && survey_all(replica, &err) == 0) {
         workload = make_workload(path, replica);
         if (fb_sha256_file(path, workload->sha256, &err) == 0) {

@@ -7,6 +7,8 @@
  * What becomes of it:
  *   threads   one stream each, started at the thread's first event and joined after its last. Those
  *             that lived at the recording's end live through the tail.
+ *             Now and then all of them meet, so that slots of objects that were passed on can be
+ *             used again.
  *   order     the recording's. Events of different threads may change places within a window of
  *             FB_REPLICA_WINDOW events, so that turns are worth their cost; never where one is
  * about an object that another thread touched in that window, never around a block of
@@ -28,6 +30,10 @@
 #define FB_REPLICA_WINDOW 400U
 #define FB_REPLICA_BIG_BYTES (UINT64_C(256) << 10)
 #define FB_REPLICA_PACE_NS UINT64_C(1000000)
+/* Slots of objects that other threads freed are used again when all threads have met, which they do
+ * for so many slots, and for a part of that for each living thread. */
+#define FB_REPLICA_RESTING 65536U
+#define FB_REPLICA_RESTING_PART 256U
 #define FB_REPLICA_THREADS_MAX 65535U /* streams of a trace */
 
 /* What is noted of an object by its number. */
@@ -49,7 +55,9 @@ struct fb_replica {
     uint32_t handle_count; /* most objects alive */
     uint64_t event_count;
     uint64_t duration_ns;
+    struct fb_recording_memories memories;
     uint64_t iterations;
+    uint32_t resting_slots;  /* FB_REPLICA_RESTING; less in tests */
     uint64_t split_reallocs; /* those done as free and allocate */
     struct fb_trace_class *classes;
     size_t class_count, class_capacity;

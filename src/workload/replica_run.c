@@ -45,6 +45,9 @@ struct player {
     struct fb_ids dead_lives;  /* since the window began */
     uint32_t *live_of_handle;
     struct fb_ids heritage; /* slots of threads that were joined */
+    struct fb_ids resting;  /* slots of shared objects that were freed since the last meeting */
+    struct fb_ids common;   /* those of before: anybody may use them */
+    uint64_t living;        /* threads started and not joined, without main */
     uint64_t slot_count;
     uint64_t alive, alive_most;
     uint64_t iterations_marked;
@@ -63,6 +66,7 @@ static int turn_to(struct player *player, uint32_t number, struct fb_error *err)
         fb_ledger_start(player->ledger, &thread->stream, err) != 0)
         return -1;
     thread->started = true;
+    player->living++;
     fb_ids_move(&player->heritage, &thread->slots);
     return fb_ledger_turn(player->ledger, thread->stream, false, err);
 }
@@ -72,24 +76,27 @@ static int join(struct player *player, uint32_t number, struct fb_error *err)
 {
     struct thread *thread = &player->threads[number];
     thread->joined = true;
+    player->living--;
     fb_ids_move(&thread->slots, &player->heritage);
     if (fb_ledger_turn(player->ledger, 0, false, err) != 0)
         return -1;
     return fb_ledger_join(player->ledger, thread->stream, err);
 }
 
-/* A shared object's slot has never been used: who waits for it cannot take it for another. */
+/* A shared object's slot has not been used since all threads met: who waits for it cannot take it
+ * for another. */
 static int take_slot(struct player *player, struct thread *thread, bool shared, uint32_t *slot,
                      struct fb_error *err)
 {
-    if (!shared && thread->slots.count > 0) {
-        *slot = thread->slots.at[--thread->slots.count];
+    struct fb_ids *from = !shared && thread->slots.count > 0 ? &thread->slots : &player->common;
+    if (from->count > 0) {
+        *slot = fb_ids_pop(from);
         return 0;
     }
     if (player->slot_count >= UINT32_MAX)
         return fb_fail(err, FB_ERROR_INPUT,
-                       "the recording passes more than 4,294,967,295 objects between threads; "
-                       "record for a shorter time (--for)");
+                       "more than 4,294,967,295 objects are alive at once; record for a shorter "
+                       "time (--for)");
     *slot = (uint32_t)player->slot_count++;
     return 0;
 }
@@ -124,8 +131,7 @@ static int release(struct player *player, struct thread *thread, struct live *li
                        .slot = live->slot};
     live->alive = false;
     player->alive--;
-    if (!shared)
-        fb_ids_push(&thread->slots, live->slot);
+    fb_ids_push(shared ? &player->resting : &thread->slots, live->slot);
     return fb_ledger_free(player->ledger, op, live->size, err);
 }
 
@@ -212,6 +218,47 @@ static int play_thread(struct player *player, uint32_t number, struct fb_error *
     return last && known->exited && number != 0 ? join(player, number, err) : 0;
 }
 
+static bool lives_on(const struct thread *thread)
+{
+    return thread->started && !thread->joined;
+}
+
+/* One op of that kind about every living thread, by itself (PARK) or by main. */
+static int mark_living(struct player *player, enum fb_op_kind kind, struct fb_error *err)
+{
+    for (uint32_t i = 1; i < player->replica->thread_count; i++) {
+        const struct thread *thread = &player->threads[i];
+        if (!lives_on(thread))
+            continue;
+        bool by_itself = kind == FB_OP_PARK;
+        struct fb_op op = {.kind = (uint8_t)kind, .arg = by_itself ? 0 : thread->stream};
+        if (fb_ledger_turn(player->ledger, by_itself ? thread->stream : 0, false, err) != 0 ||
+            fb_ledger_mark(player->ledger, op, err) != 0)
+            return -1;
+    }
+    return fb_ledger_turn(player->ledger, 0, false, err);
+}
+
+/* Whoever lives parks, and main waits for that: then in free order, too, all that is in the trace
+ * so far has been done. */
+static int park_all(struct player *player, struct fb_error *err)
+{
+    return mark_living(player, FB_OP_PARK, err) != 0 ? -1 : mark_living(player, FB_OP_AWAIT, err);
+}
+
+/* All threads meet, when enough slots wait for that to be worth it. */
+static int give_slots_back(struct player *player, struct fb_error *err)
+{
+    uint64_t enough = player->replica->resting_slots;
+    if (player->resting.count < enough ||
+        player->resting.count < player->living * (enough / FB_REPLICA_RESTING_PART))
+        return 0;
+    if (park_all(player, err) != 0 || mark_living(player, FB_OP_RESUME, err) != 0)
+        return -1;
+    fb_ids_move(&player->resting, &player->common);
+    return 0;
+}
+
 static int play_window(struct player *player, struct fb_error *err)
 {
     for (size_t i = 0; i < player->window_threads.count; i++)
@@ -221,7 +268,7 @@ static int play_window(struct player *player, struct fb_error *err)
     player->window_threads.count = 0;
     player->window_count = 0;
     player->window_number++;
-    return 0;
+    return give_slots_back(player, err);
 }
 
 static uint32_t new_live(struct player *player)
@@ -299,28 +346,6 @@ static int play_events(struct player *player, struct fb_error *err)
     return more < 0 ? -1 : play_window(player, err);
 }
 
-/* Whoever still lives parks, so that main finds everything done in free order, too. */
-static int park_all(struct player *player, struct fb_error *err)
-{
-    struct fb_ledger *ledger = player->ledger;
-    for (uint32_t i = 1; i < player->replica->thread_count; i++) {
-        const struct thread *thread = &player->threads[i];
-        if (thread->started && !thread->joined &&
-            (fb_ledger_turn(ledger, thread->stream, false, err) != 0 ||
-             fb_ledger_mark(ledger, (struct fb_op){.kind = FB_OP_PARK}, err) != 0))
-            return -1;
-    }
-    if (fb_ledger_turn(ledger, 0, false, err) != 0)
-        return -1;
-    for (uint32_t i = 1; i < player->replica->thread_count; i++) {
-        const struct thread *thread = &player->threads[i];
-        struct fb_op op = {.kind = FB_OP_AWAIT, .arg = thread->stream};
-        if (thread->started && !thread->joined && fb_ledger_mark(ledger, op, err) != 0)
-            return -1;
-    }
-    return 0;
-}
-
 static int by_object(const void *left, const void *right)
 {
     const struct live *const *a = left;
@@ -345,11 +370,6 @@ static int free_all(struct player *player, struct fb_error *err)
     }
     free(alive);
     return status;
-}
-
-static bool lives_on(const struct thread *thread)
-{
-    return thread->started && !thread->joined;
 }
 
 /* With the main thread. A lane is large, and a recording may have seen a million threads. */
@@ -414,6 +434,8 @@ static void player_deinit(struct player *player)
     fb_ids_deinit(&player->spare_lives);
     fb_ids_deinit(&player->dead_lives);
     fb_ids_deinit(&player->heritage);
+    fb_ids_deinit(&player->resting);
+    fb_ids_deinit(&player->common);
     fb_ids_deinit(&player->window_threads);
     free(player->threads);
     free(player->lives);

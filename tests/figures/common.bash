@@ -107,3 +107,14 @@ present() {
         fi
     done
 }
+
+# watch_arguments NAME DIR: what comes behind exec's options for a program of tests/real: a service is loaded by
+# a driver, whose memory is not its own. One word a line.
+watch_arguments() {
+    local program=tests/real/$1.sh
+    if grep -q '^serve()' "$program"; then
+        printf '%s\n' --driver "$program load $2" -- "$program" serve "$2"
+    else
+        printf '%s\n' -- "$program" run "$2"
+    fi
+}

@@ -10,6 +10,9 @@
 rounds=${ROUNDS:-3}
 contenders=(ptmalloc2 jemalloc tcmalloc mimalloc)
 some=$(IFS=,; echo "${contenders[*]}")
+# libc by its path is preloaded itself: a program that is linked to another allocator has ptmalloc2 then, too.
+libc=$(ldd /bin/sh | awk '$1 == "libc.so.6" { print $3 }')
+specs=(-a "ptmalloc2=$libc" -a "jemalloc,tcmalloc,mimalloc")
 
 # A value of a contender's cell: median, min or max of a metric over its runs.
 value() { # RESULT_FOLDER ALLOCATOR METRIC [median|min|max]
@@ -27,9 +30,12 @@ observe() { # NAME
     local folder=$work/$1 program=(tests/real/"$1".sh run "$work/$1/data")
     mkdir -p "$folder/data"
     tests/real/"$1".sh prepare "$folder/data" >"$folder/prepare.log" 2>&1
-    echo "\$ fragbench exec --interval 2ms --name $1 -a $some -r $rounds -- ${program[*]}"
-    "$fragbench" exec --progress never --interval 2ms --name "$1" -a "$some" -r "$rounds" -o "$folder/exec" -- \
-        "${program[@]}" >/dev/null 2>"$work/messages" || {
+    local watched=()
+    mapfile -t watched < <(watch_arguments "$1" "$folder/data")
+    echo "\$ fragbench exec --interval 2ms --name $1 ${specs[*]} -r $rounds ${watched[*]}"
+    "$fragbench" exec --progress never --interval 2ms --name "$1" "${specs[@]}" -r "$rounds" \
+        -o "$folder/exec" "${watched[@]}" >"$folder/exec.out" 2>"$work/messages" || {
+        cat "$folder/exec.out" >&2
         cat "$work/messages" >&2
         return 1
     }

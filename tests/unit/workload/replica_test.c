@@ -251,35 +251,64 @@ static struct taped random_tape(uint64_t seed, struct pool *pool)
     return taped;
 }
 
+static void expect_both_orders(const struct compiled *compiled, uint64_t seed)
+{
+    uint64_t op = 0;
+    void *scratch = fb_alloc(fb_trace_check_scratch_bytes(&compiled->trace), 1);
+    const char *fault = fb_trace_check_ops(&compiled->trace, scratch, &op);
+    if (fault != NULL)
+        fail_msg("seed %llu, op %llu: %s", (unsigned long long)seed, (unsigned long long)op, fault);
+    free(scratch);
+    struct lockstep lockstep = lockstep_of(&compiled->trace);
+    for (int policy = 0; policy < POLICY_COUNT; policy++) {
+        fault = free_order_run(&compiled->trace, &lockstep, (enum policy)policy, seed);
+        if (fault != NULL)
+            fail_msg("seed %llu, policy %d: %s", (unsigned long long)seed, policy, fault);
+    }
+    lockstep_free(&lockstep);
+}
+
+/* Every other time the threads meet often. */
 static void whatever_threads_do_runs_in_both_orders(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 12; seed++) {
+    for (uint64_t seed = 0; seed < 24; seed++) {
         struct pool pool = {0};
         struct taped taped = random_tape(seed, &pool);
         struct fb_workload *workload = end_tape(&taped);
+        if (seed % 2 == 1)
+            workload->replica->resting_slots = 40;
         struct compiled compiled = compile(workload, 0);
-        uint64_t op = 0;
-        void *scratch = fb_alloc(fb_trace_check_scratch_bytes(&compiled.trace), 1);
-        const char *fault = fb_trace_check_ops(&compiled.trace, scratch, &op);
-        if (fault != NULL)
-            fail_msg("seed %llu, op %llu: %s", (unsigned long long)seed, (unsigned long long)op,
-                     fault);
-        free(scratch);
+        expect_both_orders(&compiled, seed);
         /* Sizes of 0 are 1 in the trace, and small events may change places: 1 % is plenty. */
         assert_in_range(compiled.trace.header->peak_live_bytes, pool.peak - pool.peak / 100,
                         pool.peak + pool.peak / 100 + 4000);
         assert_in_range(compiled.trace.header->end_live_bytes, pool.live, pool.live + 500);
-        struct lockstep lockstep = lockstep_of(&compiled.trace);
-        for (int policy = 0; policy < POLICY_COUNT; policy++) {
-            fault = free_order_run(&compiled.trace, &lockstep, (enum policy)policy, seed);
-            if (fault != NULL)
-                fail_msg("seed %llu, policy %d: %s", (unsigned long long)seed, policy, fault);
-        }
-        lockstep_free(&lockstep);
         compiled_free(&compiled);
         fb_workload_free(workload);
     }
+}
+
+/* Two threads hand 20,000 objects to each other, one after the other. */
+static void slots_of_passed_objects_are_used_again(void **state)
+{
+    (void)state;
+    struct taped taped = begin_tape();
+    for (uint32_t i = 0; i < 20000; i++) {
+        fb_recording_writer_at(taped.writer, 1 + i % 2, i * 1000);
+        uint64_t object = fb_recording_writer_birth(taped.writer, FB_RECORDING_MALLOC, 100, 0);
+        fb_recording_writer_at(taped.writer, 1 + (i + 1) % 2, i * 1000);
+        fb_recording_writer_free(taped.writer, object);
+    }
+    struct fb_workload *workload = end_tape(&taped);
+    workload->replica->resting_slots = 100;
+    struct compiled compiled = compile(workload, 0);
+    assert_int_equal(compiled.trace.header->alloc_calls, 20000);
+    /* What has to come together, and what a window adds to it. */
+    assert_in_range(compiled.trace.header->slot_count, 100, 100 + FB_REPLICA_WINDOW);
+    expect_both_orders(&compiled, 1);
+    compiled_free(&compiled);
+    fb_workload_free(workload);
 }
 
 static void a_peak_made_by_large_blocks_is_exact(void **state)
@@ -331,6 +360,7 @@ int main(void)
         cmocka_unit_test(the_share_touched_is_the_recorded_one),
         cmocka_unit_test(aligned_births_keep_their_alignment),
         cmocka_unit_test(whatever_threads_do_runs_in_both_orders),
+        cmocka_unit_test(slots_of_passed_objects_are_used_again),
         cmocka_unit_test(a_peak_made_by_large_blocks_is_exact),
         cmocka_unit_test(an_empty_recording_is_refused),
     };

@@ -1,0 +1,146 @@
+#include "harness/spool_memory.h"
+
+#include "base/alloc.h"
+#include "harness/beside.h"
+#include "harness/proc.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_NS UINT64_C(2000000)
+#define WALK_PART 50U                    /* walks take at most this part of the time … */
+#define WALK_GRACE_NS UINT64_C(20000000) /* … and this, which a short program gets, too */
+#define WALK_LEAST_NS UINT64_C(1000000000)
+#define NEW_PEAK_PART 100U /* a peak is new from one per cent … */
+#define NEW_PEAK_BYTES UINT64_C(262144)
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+/* The kernel maps whole pages. */
+static void to_pages(uint64_t address, uint64_t size, uint64_t *start, uint64_t *end)
+{
+    uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    *start = address / page_bytes * page_bytes;
+    *end = (address + size + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+void fb_spool_memory_map(struct fb_spool_memory *memory, uint64_t address, uint64_t size)
+{
+    uint64_t start = 0, end = 0;
+    to_pages(address, size, &start, &end);
+    fb_ranges_add(&memory->mapped, start, end);
+}
+
+bool fb_spool_memory_unmap(struct fb_spool_memory *memory, uint64_t address, uint64_t size)
+{
+    uint64_t start = 0, end = 0;
+    to_pages(address, size, &start, &end);
+    bool known = fb_ranges_overlap(&memory->mapped, start, end) > 0;
+    fb_ranges_remove(&memory->mapped, start, end);
+    return known;
+}
+
+void fb_spool_memory_stack(struct fb_spool_memory *memory, uint32_t thread, uint64_t address)
+{
+    if (memory->stack_count == memory->stack_capacity) {
+        memory->stack_capacity = memory->stack_capacity * 2 + 16;
+        memory->stacks = fb_realloc(memory->stacks, memory->stack_capacity, sizeof *memory->stacks);
+    }
+    memory->stacks[memory->stack_count++] = (struct fb_spool_stack){thread, address};
+}
+
+/* glibc keeps the stack for the next thread, but gives nearly all of it back to the kernel. */
+void fb_spool_memory_exit(struct fb_spool_memory *memory, uint32_t thread)
+{
+    for (size_t i = 0; i < memory->stack_count; i++)
+        if (memory->stacks[i].thread == thread) {
+            memory->stacks[i] = memory->stacks[--memory->stack_count];
+            return;
+        }
+}
+
+static void record(struct fb_spool_memory *memory, struct fb_recording_writer *writer)
+{
+    struct fb_recording_memory now = memory->last;
+    if (memory->seen_peak_bytes > now.anonymous_bytes)
+        now.anonymous_bytes = memory->seen_peak_bytes;
+    if (now.anonymous_bytes > memory->written_peak_bytes)
+        memory->written_peak_bytes = now.anonymous_bytes;
+    memory->seen_peak_bytes = 0;
+    fb_recording_writer_memory(writer, &now);
+}
+
+static void walk(struct fb_spool_memory *memory, const struct fb_spool_target *target,
+                 struct fb_recording_writer *writer)
+{
+    uint64_t begin_ns = monotonic_ns();
+    uint64_t *stacks = fb_alloc(memory->stack_count, sizeof *stacks);
+    for (size_t i = 0; i < memory->stack_count; i++)
+        stacks[i] = memory->stacks[i].address;
+    const struct fb_beside beside = {&memory->mapped, stacks, memory->stack_count,
+                                     target->own_bytes};
+    struct fb_beside_sum sum;
+    struct fb_error gone = {0};
+    /* Asked last: an exec between the two would give the next image's memory to this one. */
+    bool known = fb_beside_measure(target->pid, &beside, &sum, &gone) == 0 &&
+                 fb_mappings_named(target->pid, target->mapping);
+    free(stacks);
+    memory->walked_ns = monotonic_ns();
+    memory->spent_ns += memory->walked_ns - begin_ns;
+    if (!known) {
+        memory->seen_peak_bytes = 0; /* perhaps another image's */
+        return;
+    }
+    memory->walked = true;
+    memory->last = sum.memory;
+    memory->recorder_bytes = sum.recorder_bytes;
+    record(memory, writer);
+}
+
+static bool is_due(const struct fb_spool_memory *memory, uint64_t now_ns, uint64_t held_bytes)
+{
+    if (memory->spent_ns > (now_ns - memory->begin_ns) / WALK_PART + WALK_GRACE_NS)
+        return false;
+    uint64_t known = memory->written_peak_bytes;
+    return !memory->walked || now_ns - memory->walked_ns >= WALK_LEAST_NS ||
+           held_bytes > known + known / NEW_PEAK_PART + NEW_PEAK_BYTES;
+}
+
+void fb_spool_memory_look(struct fb_spool_memory *memory, const struct fb_spool_target *target,
+                          struct fb_recording_writer *writer)
+{
+    struct fb_error gone = {0};
+    uint64_t now_ns = monotonic_ns(), held_bytes = 0;
+    if (memory->begin_ns == 0)
+        memory->begin_ns = now_ns;
+    if (now_ns - memory->looked_ns < LOOK_NS)
+        return;
+    memory->looked_ns = now_ns;
+    if (fb_proc_held(target->pid, &held_bytes, &gone) != 0)
+        return;
+    held_bytes -= held_bytes < memory->recorder_bytes ? held_bytes : memory->recorder_bytes;
+    if (held_bytes > memory->seen_peak_bytes)
+        memory->seen_peak_bytes = held_bytes;
+    if (is_due(memory, now_ns, held_bytes))
+        walk(memory, target, writer);
+}
+
+void fb_spool_memory_end(struct fb_spool_memory *memory, struct fb_recording_writer *writer)
+{
+    if (memory->walked && memory->seen_peak_bytes > memory->written_peak_bytes)
+        record(memory, writer);
+}
+
+void fb_spool_memory_deinit(struct fb_spool_memory *memory)
+{
+    fb_ranges_deinit(&memory->mapped);
+    free(memory->stacks);
+    memory->stacks = NULL;
+    memory->stack_count = memory->stack_capacity = 0;
+}
