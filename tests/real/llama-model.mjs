@@ -1,7 +1,7 @@
 // The model of llama.mjs: a small Llama (6 layers, 384 wide, 8,000 tokens) in GGUF, with random weights in half
 // precision and a tokenizer of bytes and random words. It says nothing, but allocates as one of its shape does.
 // Usage: node llama-model.mjs FILE
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 import { random } from './random.mjs';
 
 const LAYERS = 6, WIDTH = 384, HEADS = 6, HIDDEN = 1024, TOKENS = 8000, CONTEXT = 4096;
@@ -106,11 +106,13 @@ function header(list) {
 }
 
 function write(path) {
-    const list = tensors(), rng = random(4), head = header(list), file = openSync(path, 'w');
+    const list = tensors(), rng = random(4), head = header(list);
+    const part = `${path}.part`, file = openSync(part, 'w');
     const put = (buffer) => writeSync(file, Buffer.concat([buffer, Buffer.alloc(padding(buffer.length))]));
     put(head);
     for (const tensor of list) put(content(tensor, rng));
     closeSync(file);
+    renameSync(part, path);
 }
 
 write(process.argv[2]);

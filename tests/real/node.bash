@@ -32,7 +32,8 @@ check() {
 # Without the packages' install scripts, which would fetch further binaries from elsewhere, for graphics cards.
 # All that is needed is in the packages.
 install() { # FOLDER
-    local manifest=$1/node_modules/$(package)/package.json
+    local manifest
+    manifest=$1/node_modules/$(package)/package.json
     if [[ -n ${FRAGBENCH_NODE_MODULES:-} ]]; then
         ln -sfn "$(realpath "$FRAGBENCH_NODE_MODULES")" "$1/node_modules"
         return

@@ -3,7 +3,7 @@
 //   recognizer.onnx  convolutions, a bidirectional LSTM, 6,625 classes: line images -> characters
 // Random weights allocate as trained ones do: sizes follow from shapes alone.
 // Usage: node ort-ocr-model.mjs DIR
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { random } from './random.mjs';
 
@@ -184,6 +184,8 @@ function recognizer() {
     return graph.model(['lines', 3, 48, 'width'], ['lines', 'steps', classes], 'characters');
 }
 
-const folder = process.argv[2];
-writeFileSync(join(folder, 'detector.onnx'), detector());
-writeFileSync(join(folder, 'recognizer.onnx'), recognizer());
+for (const [name, content] of [['detector', detector()], ['recognizer', recognizer()]]) {
+    const path = join(process.argv[2], `${name}.onnx`);
+    writeFileSync(`${path}.part`, content);
+    renameSync(`${path}.part`, path);
+}
