@@ -29,6 +29,7 @@ struct state {
     const struct fb_exec_options *options;
     struct fb_execution run;
     struct fb_binaries binaries;
+    struct fb_relink relink;
     char *program;      /* path */
     char *live_library; /* NULL: not counted */
     size_t started;     /* runs so far */
@@ -71,7 +72,18 @@ static int resolve(struct state *state, struct fb_error *err)
                            "-a null makes no allocator call, which only a replay can do; leave it "
                            "out");
     }
+    fb_relink_find(state->program, environ, &state->binaries, &state->relink);
     return state->options->live ? fb_exec_live_library(&state->live_library, err) : 0;
+}
+
+/* What a person has to preload for libc's malloc to answer is that contender's library. */
+static void describe_relinked(struct fb_cell *cell, const struct fb_contender *contender,
+                              const struct fb_relink *relink)
+{
+    if (contender->path != NULL || relink->libc == NULL)
+        return;
+    free(cell->allocator.path);
+    cell->allocator.path = fb_strdup(relink->libc);
 }
 
 static void build_cells(struct state *state)
@@ -94,6 +106,7 @@ static void build_cells(struct state *state)
         cell->layout = fb_strdup("random");
         cell->thp = fb_strdup("");
         fb_cells_describe(cell, &contenders->items[i]);
+        describe_relinked(cell, &contenders->items[i], &state->relink);
         fb_limits_fill(cell, state->options->common.limits, state->options->common.limit_count,
                        &contenders->items[i]);
     }
@@ -172,6 +185,7 @@ static int run_one(struct state *state, size_t contender, unsigned index, struct
         .name = cell->workload.name,
         .environment = environ,
         .contender = &state->run.contenders.items[contender],
+        .relink = &state->relink,
         .live_library = state->live_library,
         .ready_port = options->ready_port,
         .ready_line = options->ready_text != NULL ? &options->ready_line : NULL,
@@ -261,6 +275,7 @@ int cmd_exec(int argc, char **argv)
     fb_result_deinit(&state.run.result);
     fb_findings_deinit(&state.run.findings);
     fb_binaries_deinit(&state.binaries);
+    fb_relink_deinit(&state.relink);
     free(state.run.folder);
     free(state.program);
     free(state.live_library);

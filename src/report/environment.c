@@ -37,10 +37,10 @@ char *fb_table_spec(const struct fb_cell *cell)
 char *fb_table_environment(const struct fb_cell *cell)
 {
     const char *backend = cell->allocator.backend == NULL ? "" : cell->allocator.backend;
-    bool outside = strcmp(backend, "ptmalloc2") != 0 && strcmp(backend, "null") != 0;
     struct fb_buf line;
     fb_buf_init(&line, LINE_CAP);
-    if (outside && cell->allocator.path != NULL && cell->allocator.path[0] != '\0')
+    if (strcmp(backend, "null") != 0 && cell->allocator.path != NULL &&
+        cell->allocator.path[0] != '\0')
         add_preload(&line, cell);
     for (size_t i = 0; i < cell->allocator.env_count; i++)
         if (strcmp(cell->allocator.env[i].name, "LD_PRELOAD") != 0)

@@ -246,6 +246,17 @@ static void add_refused(const struct fb_verdict *verdict, struct fb_buf *out)
         fb_buf_adds(out, ".\n");
 }
 
+/* libc's malloc is said to be in use only where a program was seen to call it: one without any, as
+ * Go's, ran all the same. */
+static const char *why_nothing(const struct fb_cell *cell)
+{
+    bool answered = cell->workload.command == NULL;
+    for (size_t i = 0; i < cell->repetition_count; i++)
+        for (size_t j = 0; j < cell->repetitions[i].program_count; j++)
+            answered = answered || cell->repetitions[i].programs[j].answered_by != NULL;
+    return answered ? "it is what libc has built in" : "the program ran as it is";
+}
+
 /* `why` says what it is best at; `other` is the footprint of the other contest, which it loses. */
 static void add_use(const struct fb_cell *cell, const char *why, const char *but,
                     enum fb_metric other, const struct fb_verdict_style *style, struct fb_buf *out)
@@ -258,7 +269,7 @@ static void add_use(const struct fb_cell *cell, const char *why, const char *but
         fb_buf_adds(out, ")");
     }
     if (environment[0] == '\0')
-        fb_buf_adds(out, ": nothing to set, it is what libc has built in.\n");
+        fb_buf_addf(out, ": nothing to set, %s.\n", why_nothing(cell));
     else
         fb_buf_addf(out, ":\n%s%s your-program%s\n", style->command, environment,
                     style->command_end);

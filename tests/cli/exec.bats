@@ -222,13 +222,23 @@ assert_none_left() {
 
 @test "a library that calls another malloc, and one inside under another name, get notes" {
     [[ $(installed) == *jemalloc* ]] || skip "no jemalloc"
-    # Without a driver nothing but the end is a moment to look closely: the program would be gone.
     watch -a jemalloc --driver 'sleep 0.2' -- "$(subject)" deepbind "$FAULTY/libexec_stray.so"
     assert_status 0
     local notes
     notes=$(cell jemalloc '.repetitions[0].notes[]')
     assert_contains "$notes" "libexec_stray.so calls malloc in"
     assert_contains "$notes" "libexec_stray.so has jemalloc inside"
+}
+
+@test "what a program loads as it runs is seen, though it ends by itself" {
+    [[ $(installed) == *jemalloc* ]] || skip "no jemalloc"
+    watch -a jemalloc -- python3 -c 'import ctypes, os, sys, time
+time.sleep(0.4)
+ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOW | os.RTLD_DEEPBIND)
+time.sleep(1)' "$FAULTY/libexec_stray.so"
+    assert_status 0
+    assert_contains "$(cell jemalloc '.repetitions[0].notes[]')" "libexec_stray.so calls malloc in"
+    assert_contains "$(cell jemalloc '.repetitions[0].notes[]')" "libexec_stray.so has jemalloc inside"
 }
 
 @test "--live counts C++'s operators once, whoever defines them" {

@@ -91,6 +91,13 @@ static char *why_secure(const char *program)
                      program);
 }
 
+static char *not_allowed(const char *program)
+{
+    return fb_format("%s may not be looked into (it has rights that fragbench has not): which "
+                     "allocator answered is not proven",
+                     program);
+}
+
 static char *why_foreign(const char *program)
 {
     return fb_format("%s is built for another word size than the allocator", program);
@@ -105,12 +112,18 @@ static char *why_other(const struct fb_linkmap *map, size_t winner,
         return fb_format("%s has a malloc of its own built in, which comes before any preloaded "
                          "one; build it without",
                          question->program);
-    for (size_t i = 0; i < map->count; i++)
+    const char *asked = NULL;
+    for (size_t i = 0; i < map->count && asked == NULL; i++)
         if (is_asked(question->contender, map->objects[i].path))
-            return fb_format(
-                "in %s malloc is answered by %s, which comes before %s; take it out of "
-                "LD_PRELOAD, or the program's link to it out of its build",
-                question->program, by, file_name(map->objects[i].path));
+            asked = map->objects[i].path;
+    if (asked != NULL && question->contender->path == NULL)
+        return fb_format("in %s malloc is answered by %s, which comes before libc's; -a libc=%s "
+                         "preloads libc's before it",
+                         question->program, by, asked);
+    if (asked != NULL)
+        return fb_format("in %s malloc is answered by %s, which comes before %s; take it out of "
+                         "LD_PRELOAD, or the program's link to it out of its build",
+                         question->program, by, file_name(asked));
     return fb_format("in %s malloc is answered by %s: the allocator was not loaded, as when a "
                      "parent clears the environment (LD_PRELOAD)",
                      question->program, by);
@@ -288,8 +301,11 @@ void fb_answer_look(pid_t pid, const struct fb_answer_question *question,
         cannot_preload(question, out, why_secure(question->program));
     else if (map.kind == FB_LINKMAP_FOREIGN)
         cannot_preload(question, out, why_foreign(question->program));
+    else if (map.kind == FB_LINKMAP_UNREADABLE)
+        add_note(out, not_allowed(question->program));
     else
         out->early = map.kind == FB_LINKMAP_EARLY;
+    out->object_count = map.count;
     if (map.kind == FB_LINKMAP_COMPLETE && question->thorough && out->by != NULL)
         note_strays(pid, &map, question, out);
     fb_linkmap_deinit(&map);

@@ -22,10 +22,11 @@ enum fb_answer_kind {
 
 struct fb_exec_answer {
     enum fb_answer_kind kind;
-    bool early;   /* UNKNOWN for the moment: look again */
-    char *by;     /* the object that answers; NULL: none known */
-    char *why;    /* of OTHER */
-    char **notes; /* of any kind */
+    bool early;          /* UNKNOWN for the moment: look again */
+    char *by;            /* the object that answers; NULL: none known */
+    char *why;           /* of OTHER */
+    size_t object_count; /* in ld.so's list; 0: not read */
+    char **notes;        /* of any kind */
     size_t note_count;
 };
 

@@ -29,6 +29,17 @@ static const struct {
     {"tc_malloc", FB_INSIDE_TCMALLOC},
 };
 
+/* Texts of theirs that stay in a program that was stripped of its symbols. */
+static const struct {
+    const char *text;
+    enum fb_inside inside;
+} phrases[] = {
+    {"<jemalloc>: ", FB_INSIDE_JEMALLOC},
+    {"mimalloc: warning: ", FB_INSIDE_MIMALLOC},
+    {"TCMALLOC_LARGE_ALLOC_REPORT_THRESHOLD", FB_INSIDE_TCMALLOC},
+};
+#define SEARCHED_MAX ((size_t)32 << 20) /* some ms: it is done while the program runs */
+
 /* A call through any of them shows where the object's memory comes from. */
 static const char *const calls[] = {"malloc", "calloc", "free", "realloc"};
 
@@ -135,6 +146,37 @@ static void read_section(struct fb_binary *object, Elf *elf, Elf_Scn *section)
         object->inside |= 1U << FB_INSIDE_GO;
 }
 
+static void search_texts(struct fb_binary *object, Elf *elf, const GElf_Shdr *texts)
+{
+    size_t size = 0;
+    const char *raw = elf_rawfile(elf, &size);
+    if (raw == NULL || texts->sh_offset > size || texts->sh_size > size - texts->sh_offset)
+        return;
+    size_t length = texts->sh_size < SEARCHED_MAX ? texts->sh_size : SEARCHED_MAX;
+    for (size_t i = 0; i < sizeof phrases / sizeof phrases[0]; i++)
+        if (memmem(raw + texts->sh_offset, length, phrases[i].text, strlen(phrases[i].text)) !=
+            NULL)
+            object->inside |= 1U << phrases[i].inside;
+}
+
+/* Executables only: libraries of a distribution are stripped, all of them, and many. */
+static void read_stripped(struct fb_binary *object, Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr header, texts = {0};
+    size_t names;
+    if (object->interpreter[0] == '\0' || elf_getshdrstrndx(elf, &names) != 0)
+        return;
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        if (gelf_getshdr(section, &header) == NULL || header.sh_type == SHT_SYMTAB)
+            return;
+        const char *name = elf_strptr(elf, names, header.sh_name);
+        if (name != NULL && strcmp(name, ".rodata") == 0)
+            texts = header;
+    }
+    search_texts(object, elf, &texts);
+}
+
 static void read_segments(struct fb_binary *object, Elf *elf)
 {
     size_t count = 0, size = 0;
@@ -166,6 +208,7 @@ static void read_elf(struct fb_binary *object, Elf *elf)
     read_segments(object, elf);
     while ((section = elf_nextscn(elf, section)) != NULL)
         read_section(object, elf, section);
+    read_stripped(object, elf);
 }
 
 static struct fb_binary *read_object(const char *path, const char *file)

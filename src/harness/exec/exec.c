@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "harness/environment.h"
 #include "harness/exec/environ.h"
-#include "harness/exec/relink.h"
 #include "harness/exec/session.h"
 #include "harness/proc.h"
 #include "harness/run.h"
@@ -208,26 +207,22 @@ void fb_session_stop(struct fb_session *session, enum fb_status verdict, char *d
 static int prepare(struct fb_session *session, struct fb_error *err)
 {
     const struct fb_exec_request *request = session->request;
-    struct fb_relink relink = {0};
-    bool wants_libc = request->contender->path == NULL;
+    bool relinks = request->contender->path == NULL && request->relink->libc != NULL;
     if (make_log(request->log_file, &session->log_fd, err) != 0 ||
         (request->driver != NULL &&
          make_log(request->driver_log_file, &session->driver_log_fd, err) != 0) ||
         (request->live_library != NULL && fb_live_open(&session->live, err) != 0))
         return -1;
-    if (wants_libc)
-        fb_relink_find(request->program, request->environment, request->objects, &relink);
-    if (relink.libc != NULL)
-        fb_session_note(session,
-                        fb_format("%s is linked to %s; %s was preloaded, so that libc's malloc "
-                                  "answers",
-                                  request->name, relink.linked_to, relink.libc));
+    if (relinks)
+        fb_session_note(
+            session, fb_format("%s is linked to %s; %s was preloaded, so that libc's malloc "
+                               "answers",
+                               request->name, request->relink->linked_to, request->relink->libc));
     const struct fb_environ_additions additions = {.contender = request->contender,
-                                                   .libc = relink.libc,
+                                                   .libc = relinks ? request->relink->libc : NULL,
                                                    .live_library = request->live_library,
                                                    .live_block = session->live.path};
     session->environment = fb_environ_new(request->environment, &additions);
-    fb_relink_deinit(&relink);
     session->ready_log.fd = session->log_fd;
     name_phases(session);
     return 0;

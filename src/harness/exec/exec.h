@@ -14,6 +14,7 @@
 
 #include "harness/contender.h"
 #include "harness/exec/binary.h"
+#include "harness/exec/relink.h"
 #include "result/record.h"
 
 #include <regex.h>
@@ -24,11 +25,12 @@ struct fb_exec_request {
     const char *name;         /* what to call it in sentences */
     char *const *environment; /* the person's own */
     const struct fb_contender *contender;
-    const char *live_library;  /* count live bytes with it; NULL: do not */
-    unsigned ready_port;       /* 0 = none */
-    const regex_t *ready_line; /* NULL = none */
-    const char *ready_text;    /* as the person wrote it */
-    const char *driver;        /* for sh -c; NULL: the program's own end is the work's */
+    const struct fb_relink *relink; /* of the program; used where libc's malloc is asked for */
+    const char *live_library;       /* count live bytes with it; NULL: do not */
+    unsigned ready_port;            /* 0 = none */
+    const regex_t *ready_line;      /* NULL = none */
+    const char *ready_text;         /* as the person wrote it */
+    const char *driver;             /* for sh -c; NULL: the program's own end is the work's */
     uint64_t settle_ns, grace_ns;
     uint64_t timeout_ns;         /* start to the work's end; 0 = none */
     uint64_t memory_limit_bytes; /* of the tree's footprint; 0 = none */

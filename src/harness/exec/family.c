@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <linux/kcmp.h>
 #include <stdio.h>
@@ -203,25 +204,41 @@ static void add_ours(struct fb_family *family, const struct newcomer *all, size_
     family->correction_due = family->correction_due || (before > 0 && family->count > before);
 }
 
-/* The executable's link changes with exec; it cannot be read of a zombie or a setuid program. */
-static void identify(struct fb_process *process)
+static bool read_title(pid_t pid, char title[FB_PROCESS_NAME])
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%ld/comm", (long)pid);
+    if (fb_proc_read(path, title, FB_PROCESS_NAME, NULL) != 0)
+        return false;
+    title[strcspn(title, "\n")] = '\0';
+    return true;
+}
+
+/* The executable's link changes with exec. It cannot be read of a zombie, nor without privileges of
+ * a program that has raised its own; the latter goes by its title then. */
+static bool read_program(pid_t pid, char program[FB_PROCESS_NAME])
 {
     char path[64], target[PATH_MAX];
-    (void)snprintf(path, sizeof path, "/proc/%ld/exe", (long)process->pid);
+    (void)snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
     ssize_t length = readlink(path, target, sizeof target - 1);
     if (length <= 0)
-        return;
+        return (errno == EACCES || errno == EPERM) && read_title(pid, program);
     target[length] = '\0';
     const char *slash = strrchr(target, '/');
-    const char *name = slash != NULL ? slash + 1 : target;
-    if (strncmp(process->program, name, FB_PROCESS_NAME - 1) == 0)
+    (void)snprintf(program, FB_PROCESS_NAME, "%.*s", FB_PROCESS_NAME - 1,
+                   slash != NULL ? slash + 1 : target);
+    return true;
+}
+
+static void identify(struct fb_process *process)
+{
+    char program[FB_PROCESS_NAME];
+    if (!read_program(process->pid, program) || strcmp(process->program, program) == 0)
         return;
     if (process->program[0] != '\0')
         process->twice_bytes = 0; /* exec: all its memory is new */
-    (void)snprintf(process->program, sizeof process->program, "%.*s", FB_PROCESS_NAME - 1, name);
-    (void)snprintf(path, sizeof path, "/proc/%ld/comm", (long)process->pid);
-    if (fb_proc_read(path, process->title, sizeof process->title, NULL) == 0)
-        process->title[strcspn(process->title, "\n")] = '\0';
+    memcpy(process->program, program, sizeof program);
+    (void)read_title(process->pid, process->title);
     process->replaced = true;
     process->settled = false;
     process->looks = 0;

@@ -34,7 +34,8 @@ struct fb_process {
     char title[FB_PROCESS_NAME];   /* as it was called: redis-server, where the file is another */
     bool replaced;                 /* exec has happened since the caller cleared it */
     unsigned looks;                /* the caller's: how often it was looked into */
-    bool settled;                  /* the caller's: no further look is needed */
+    bool settled;                  /* the caller's: who answers is known */
+    size_t objects;                /* the caller's: how many it had at its last look */
     bool marked;                   /* internal to a scan */
 };
 

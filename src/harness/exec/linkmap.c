@@ -1,6 +1,7 @@
 #include "harness/exec/linkmap.h"
 
 #include "base/alloc.h"
+#include "harness/proc.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -44,17 +45,21 @@ static char *peek_text(pid_t pid, uint64_t address)
     return NULL;
 }
 
+/* errno tells whether it was forbidden. */
 static int read_auxiliary(pid_t pid, struct auxiliary *out)
 {
     char path[64];
     Elf64_auxv_t vector[AUXV_MAX];
     (void)snprintf(path, sizeof path, "/proc/%ld/auxv", (long)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, vector, sizeof vector) : -1;
-    if (fd >= 0)
-        (void)close(fd);
-    if (got < (ssize_t)sizeof *vector)
+    if (fd < 0)
         return -1;
+    ssize_t got = read(fd, vector, sizeof vector);
+    (void)close(fd);
+    if (got < (ssize_t)sizeof *vector) { /* empty when the process is ending */
+        errno = ESRCH;
+        return -1;
+    }
     *out = (struct auxiliary){0};
     for (size_t i = 0; i < (size_t)got / sizeof *vector; i++) {
         if (vector[i].a_type == AT_PHDR)
@@ -65,6 +70,26 @@ static int read_auxiliary(pid_t pid, struct auxiliary *out)
             out->secure = vector[i].a_un.a_val;
     }
     return 0;
+}
+
+/* Whether the process took another user's or group's rights than who started it, as
+ * /proc/PID/status says: "Uid:\t1000\t0\t…", real and effective. */
+static bool has_raised(pid_t pid)
+{
+    static const char *const keys[] = {"\nUid:", "\nGid:"};
+    char path[64], text[4096];
+    (void)snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    if (fb_proc_read(path, text, sizeof text, NULL) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        char *at = strstr(text, keys[i]);
+        if (at == NULL)
+            continue;
+        unsigned long real = strtoul(at + strlen(keys[i]), &at, 10);
+        if (strtoul(at, NULL, 10) != real)
+            return true;
+    }
+    return false;
 }
 
 /* What the program headers in memory say. */
@@ -167,8 +192,11 @@ static enum fb_linkmap_kind read_map(pid_t pid, struct fb_linkmap *map)
     struct layout layout;
     if (is_foreign(pid))
         return FB_LINKMAP_FOREIGN;
-    if (read_auxiliary(pid, &auxiliary) != 0)
-        return FB_LINKMAP_UNREADABLE;
+    if (read_auxiliary(pid, &auxiliary) != 0) {
+        if (errno != EACCES && errno != EPERM)
+            return FB_LINKMAP_GONE;
+        return has_raised(pid) ? FB_LINKMAP_SECURE : FB_LINKMAP_UNREADABLE;
+    }
     if (auxiliary.secure != 0)
         return FB_LINKMAP_SECURE;
     if (read_layout(pid, &auxiliary, &layout) != 0)

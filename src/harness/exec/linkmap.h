@@ -2,7 +2,8 @@
  * the auxiliary vector to the program's dynamic section, to ld.so's list (link.h's r_debug).
  *
  * Reading another process's memory needs the permission to trace it; one's own child of the same
- * user is allowed, a setuid program is not.
+ * user is allowed, a setuid program is not, unless one is root. That it is one shows in the user
+ * numbers of its status, which everybody may read.
  */
 #ifndef FB_HARNESS_EXEC_LINKMAP_H
 #define FB_HARNESS_EXEC_LINKMAP_H
@@ -20,7 +21,8 @@ enum fb_linkmap_kind {
     FB_LINKMAP_STATIC,     /* no ld.so takes part */
     FB_LINKMAP_SECURE,     /* ld.so runs in secure mode: it drops LD_PRELOAD */
     FB_LINKMAP_FOREIGN,    /* of another word size */
-    FB_LINKMAP_UNREADABLE, /* not allowed, or gone */
+    FB_LINKMAP_UNREADABLE, /* not allowed */
+    FB_LINKMAP_GONE,
 };
 
 struct fb_linkmap_object {

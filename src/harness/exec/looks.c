@@ -2,6 +2,7 @@
 #include "harness/exec/session.h"
 
 #include "base/alloc.h"
+#include "harness/run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 enum {
     LOOKS_MAX = 200,         /* at a process that ld.so has not finished with: some seconds */
     SHARE_THAT_MATTERS = 10, /* a tenth of the peak: less is a helper and gets a note only */
+    AGAIN_SHARE = 100,       /* looking again takes 1 % of the time at most */
 };
+#define AGAIN_NS UINT64_C(250000000)
 
 static struct fb_session_program *find_program(struct fb_session *session, const char *name,
                                                const char *answered_by)
@@ -63,12 +66,23 @@ static void look_at(struct fb_session *session, struct fb_process *process, bool
     struct fb_exec_answer answer;
     fb_answer_look(process->pid, &question, &answer);
     process->looks++;
+    process->objects = answer.object_count;
     bool known = answer.kind != FB_ANSWER_UNKNOWN;
-    if (known || thorough)
+    if (known || thorough || !answer.early)
         take_notes(session, &answer);
     if (!process->settled && (known || !answer.early || process->looks >= LOOKS_MAX))
         settle(session, process, &answer);
     fb_answer_deinit(&answer);
+}
+
+/* Interpreters load most of what matters after their start: node its native modules, Python numpy.
+ * A program that ends by itself leaves no process for the thorough look at its end. */
+static void look_again(struct fb_session *session, struct fb_process *process)
+{
+    size_t before = process->objects;
+    look_at(session, process, false);
+    if (process->objects > before)
+        look_at(session, process, true);
 }
 
 /* A fork of a process that was looked into is the same again. */
@@ -92,13 +106,25 @@ static void note_peaks(struct fb_session *session)
     }
 }
 
+static void space_out(struct fb_session *session, uint64_t from_ns)
+{
+    uint64_t to_ns = fb_run_now_ns(), rest_ns = (to_ns - from_ns) * AGAIN_SHARE;
+    session->next_again_ns = to_ns + (rest_ns > AGAIN_NS ? rest_ns : AGAIN_NS);
+}
+
 void fb_session_look(struct fb_session *session, bool thorough)
 {
+    uint64_t from_ns = fb_run_now_ns();
+    bool again = !thorough && from_ns >= session->next_again_ns;
     for (size_t i = 0; i < session->family.count; i++) {
         struct fb_process *process = &session->family.members[i];
-        if (process->zombie || process->borrowed || process->program[0] == '\0' ||
-            (process->settled && !thorough))
+        if (process->zombie || process->borrowed || process->program[0] == '\0')
             continue;
+        if (process->settled && !thorough) {
+            if (again)
+                look_again(session, process);
+            continue;
+        }
         /* In between fork and exec a child looks like its parent; give it one scan. */
         if (!thorough && is_copy(session, process)) {
             process->looks++;
@@ -107,6 +133,8 @@ void fb_session_look(struct fb_session *session, bool thorough)
         look_at(session, process, thorough);
     }
     note_peaks(session);
+    if (again)
+        space_out(session, from_ns);
 }
 
 const char *fb_session_not_asked(const struct fb_session *session)

@@ -23,9 +23,9 @@ static const struct {
     {"php", "USE_ZEND_ALLOC=0",
      "PHP has a memory manager of its own; USE_ZEND_ALLOC=0 sends it through the allocator"},
     {"libonnxruntime.so", NULL,
-     "onnxruntime keeps tensors in an arena of its own; enable_cpu_mem_arena=False in the "
-     "session's "
-     "options sends them through the allocator"},
+     "onnxruntime keeps tensors in an arena of its own, unless the session's options say "
+     "enable_cpu_mem_arena=False (enableCpuMemArena: false in node): then they go through the "
+     "allocator"},
     {"libmonosgen", NULL, "Mono's managed heap is its own; only native memory passes malloc"},
     {"libcoreclr.so", NULL, "the .NET heap is its own; only native memory passes malloc"},
     {"beam.smp", NULL,

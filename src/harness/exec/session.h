@@ -33,7 +33,8 @@ struct fb_session {
     struct fb_ready_log ready_log;
     uint64_t started_ns, ended_ns; /* CLOCK_MONOTONIC */
     uint64_t work_from_ns, work_to_ns;
-    uint64_t deadline_ns; /* of the settle time, or of the grace */
+    uint64_t deadline_ns;   /* of the settle time, or of the grace */
+    uint64_t next_again_ns; /* looks.c: when settled processes are looked into again */
     enum fb_fate_stage stage;
     bool over;
     bool leader_proven;
@@ -74,8 +75,9 @@ void fb_session_step(struct fb_session *session);
 void fb_session_sample(struct fb_session *session, uint32_t reason);
 /* The exact sources, at the end of a phase ("phase_end") or before the first ("start"). */
 void fb_session_checkpoint(struct fb_session *session, const char *kind);
-/* looks.c: looks into processes that have not been seen through yet; into all, and thoroughly, at
- * the end of a phase. */
+/* looks.c: looks into processes that have not been seen through yet; from time to time again into
+ * those that have, for what they load as they run; into all, and thoroughly, at the end of a
+ * phase. */
 void fb_session_look(struct fb_session *session, bool thorough);
 /* Why the asked allocator did not answer for a good part of the memory; NULL: it did. */
 const char *fb_session_not_asked(const struct fb_session *session);

@@ -109,6 +109,46 @@ static void ties_at_the_peak_are_broken_by_the_end_then_by_speed(void **state)
     free(text);
 }
 
+/* ptmalloc2 is as good as jemalloc in memory, and faster. */
+static struct fb_cell *let_libc_win(struct fb_result *result)
+{
+    set_size(&result->cells[SAMPLE_JEMALLOC], FB_METRIC_PEAK_FOOTPRINT_BYTES, 300, 0);
+    set_size(&result->cells[SAMPLE_PTMALLOC2], FB_METRIC_PEAK_FOOTPRINT_BYTES, 303, 0);
+    set_size(&result->cells[SAMPLE_JEMALLOC], FB_METRIC_END_FOOTPRINT_BYTES, 100, 0);
+    set_size(&result->cells[SAMPLE_PTMALLOC2], FB_METRIC_END_FOOTPRINT_BYTES, 101, 0);
+    return &result->cells[SAMPLE_PTMALLOC2];
+}
+
+static void libc_is_to_be_preloaded_where_a_run_needed_that(void **state)
+{
+    struct fb_cell *cell = let_libc_win(*state);
+    free(cell->allocator.path);
+    cell->allocator.path = fb_strdup("/lib/x86_64-linux-gnu/libc.so.6");
+    char *text = rendering_table(*state, 0, false);
+    assert_says(text, "To use ptmalloc2:\n"
+                      "  LD_PRELOAD=/lib/x86_64-linux-gnu/libc.so.6 your-program\n");
+    assert_silent(text, "nothing to set");
+    free(text);
+}
+
+static void libc_is_not_said_to_be_in_use_in_a_program_that_does_not_call_it(void **state)
+{
+    struct fb_cell *cell = let_libc_win(*state);
+    cell->workload.command = fb_strdup("./service");
+    char *text = rendering_table(*state, 0, false);
+    assert_says(text, "To use ptmalloc2: nothing to set, the program ran as it is.\n");
+    free(text);
+
+    struct fb_repetition *repetition = &cell->repetitions[0];
+    repetition->programs = fb_alloc(1, sizeof *repetition->programs);
+    repetition->program_count = 1;
+    repetition->programs[0] = (struct fb_program_record){
+        .name = fb_strdup("service"), .answered_by = fb_strdup("/lib/libc.so.6"), .processes = 1};
+    text = rendering_table(*state, 0, false);
+    assert_says(text, "To use ptmalloc2: nothing to set, it is what libc has built in.\n");
+    free(text);
+}
+
 static void little_left_at_the_end_is_a_tie(void **state)
 {
     struct fb_result *result = *state;
@@ -171,6 +211,8 @@ int main(void)
         WITH_SAMPLE(near_peaks_do_not_matter),
         WITH_SAMPLE(overlapping_layouts_are_a_tie),
         WITH_SAMPLE(ties_at_the_peak_are_broken_by_the_end_then_by_speed),
+        WITH_SAMPLE(libc_is_to_be_preloaded_where_a_run_needed_that),
+        WITH_SAMPLE(libc_is_not_said_to_be_in_use_in_a_program_that_does_not_call_it),
         WITH_SAMPLE(little_left_at_the_end_is_a_tie),
         WITH_SAMPLE(times_as_much_as_nothing_are_not_said),
         WITH_SAMPLE(long_times_have_their_unit),
