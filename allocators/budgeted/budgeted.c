@@ -17,8 +17,8 @@
  *  7. budget_mode=footprint: the same steps with another count, see footprint.h.
  *
  * Waste: none of its own, no header is put before a block. What is refused early: nothing; the
- * threads' credit is collected before anybody is refused. Cost: two calls of the inner
- * malloc_usable_size and two visits to the thread's pocket for each block.
+ * threads' credit is collected before anybody is refused. Cost: the block's usable size twice
+ * (usable.h) and two visits to the thread's pocket for each block.
  *
  * The reservation follows the seed of the idea, a counter checked before each allocation (a Rust
  * GlobalAlloc with an atomic), whose load, comparison and add are three steps that threads can pass
@@ -30,6 +30,7 @@
 #include "budgeted/credit.h"
 #include "budgeted/footprint.h"
 #include "budgeted/shortage.h"
+#include "budgeted/usable.h"
 #include "fragbench/budgeted.h"
 #include "preload/contract.h"
 #include "preload/inner.h"
@@ -93,6 +94,7 @@ void fba_open(void)
         return;
     }
     state.inner = *inner;
+    fba_usable_open(inner);
     set_options();
     atomic_store_explicit(&state.way, fba_footprint_is_on() ? FOOTPRINT : CHARGED,
                           memory_order_release);
@@ -138,7 +140,7 @@ static void *settle(void *block, size_t size, size_t reserved, bool *refused)
         fba_credit_give(reserved);
         return inner_failed();
     }
-    size_t usable = state.inner.malloc_usable_size(block);
+    size_t usable = fba_usable_of(block);
     if (size <= ROUNDED_MOST && usable <= UINT16_MAX)
         *rounded_slot(size) = (uint16_t)usable;
     if (usable <= reserved) {
@@ -188,7 +190,7 @@ static void *attempt_footprint(struct request request, bool *refused)
     fba_credit_add_pending((int64_t)request.size);
     bool drawn = fba_credit_take(request.size);
     void *block = inner_allocate(request);
-    size_t usable = block != NULL ? state.inner.malloc_usable_size(block) : 0;
+    size_t usable = block != NULL ? fba_usable_of(block) : 0;
     if (block != NULL)
         fba_footprint_admit(block, usable);
     fba_credit_add_pending(-(int64_t)request.size);
@@ -243,13 +245,14 @@ static __attribute__((noinline)) void *allocate(struct request request)
     return LIKELY(!refused) ? block : try_again(request);
 }
 
-static __attribute__((noinline)) void *settle_small(void *block, size_t size, size_t reserved)
+static __attribute__((noinline)) void *settle_small(void *block, struct request request,
+                                                    size_t reserved)
 {
     bool refused = false;
-    block = settle(block, size, reserved, &refused);
+    block = settle(block, request.size, reserved, &refused);
     /* Exactly what is asked for the second time: a guess too high must not refuse the last bytes.
      */
-    return LIKELY(!refused) ? block : try_again((struct request){.size = size});
+    return LIKELY(!refused) ? block : try_again(request);
 }
 
 /* The contract promises 16-byte alignment for any size; jemalloc, tcmalloc and mimalloc align to 8
@@ -261,6 +264,19 @@ static IN_LINE size_t at_least(size_t size)
 
 /* Rules 1 to 3 in line, for small sizes out of the thread's pocket. What is reserved is what such a
  * size was rounded up to last time: mostly that is exact, and settling costs a comparison. */
+static IN_LINE void *allocate_small(struct request request)
+{
+    size_t rounded = *rounded_slot(request.size);
+    size_t reserved = rounded < request.size ? request.size : rounded;
+    if (!LIKELY(fba_pocket_take(reserved)))
+        return allocate(request);
+    void *block =
+        request.zeroed ? state.inner.calloc(1, request.size) : state.inner.malloc(request.size);
+    if (LIKELY(block != NULL && fba_usable_of(block) == reserved))
+        return block;
+    return settle_small(block, request, reserved);
+}
+
 void *fba_allocate(size_t size, size_t align)
 {
     size = at_least(size);
@@ -268,18 +284,14 @@ void *fba_allocate(size_t size, size_t align)
         return allocate((struct request){.size = size, .align = align});
     if (!LIKELY(size <= ROUNDED_MOST) || !is_charged())
         return allocate((struct request){.size = size});
-    size_t rounded = *rounded_slot(size), reserved = rounded < size ? size : rounded;
-    if (!LIKELY(fba_pocket_take(reserved)))
-        return allocate((struct request){.size = size});
-    void *block = state.inner.malloc(size);
-    if (LIKELY(block != NULL && state.inner.malloc_usable_size(block) == reserved))
-        return block;
-    return settle_small(block, size, reserved);
+    return allocate_small((struct request){.size = size});
 }
 
 void *fba_allocate_zeroed(size_t size)
 {
-    return allocate((struct request){.size = at_least(size), .zeroed = true});
+    struct request request = {.size = at_least(size), .zeroed = true};
+    bool small = LIKELY(request.size <= ROUNDED_MOST) && is_charged();
+    return small ? allocate_small(request) : allocate(request);
 }
 
 static __attribute__((noinline)) void release_footprint(void *block, size_t usable)
@@ -293,7 +305,7 @@ void fba_release(void *block)
 {
     if (fba_inner_owns_bootstrap(block))
         return;
-    size_t usable = state.inner.malloc_usable_size(block);
+    size_t usable = fba_usable_of(block);
     if (!is_charged()) {
         release_footprint(block, usable);
         return;
@@ -328,7 +340,7 @@ static __attribute__((noinline, cold)) void *resize_by_copy(void *block, size_t 
         fba_credit_give(reserved);
         return inner_failed();
     }
-    size_t total = state.inner.malloc_usable_size(fresh);
+    size_t total = fba_usable_of(fresh);
     if (total > usable + reserved && !fba_credit_take(total - usable - reserved))
         return hand_back(fresh, reserved);
     (void)copied(block, usable, fresh, size);
@@ -350,7 +362,7 @@ static void *resize_charged(void *block, size_t usable, size_t size, bool *roomy
         fba_credit_give(reserved);
         return inner_failed();
     }
-    size_t total = state.inner.malloc_usable_size(resized);
+    size_t total = fba_usable_of(resized);
     if (total <= usable + reserved)
         fba_credit_give(usable + reserved - total);
     else if (!fba_credit_take(total - usable - reserved))
@@ -361,7 +373,7 @@ static void *resize_charged(void *block, size_t usable, size_t size, bool *roomy
 static void *resize_or_refuse(void *block, size_t size)
 {
     bool roomy;
-    size_t usable = state.inner.malloc_usable_size(block);
+    size_t usable = fba_usable_of(block);
     void *resized = resize_charged(block, usable, size, &roomy);
     if (LIKELY(roomy))
         return resized;
@@ -389,7 +401,7 @@ static void *resize_to_fresh(void *block, size_t usable, size_t size)
 /* While the inner realloc runs, old and new may both be resident, except where pages are moved. */
 static void *resize_footprint(void *block, size_t size)
 {
-    size_t usable = state.inner.malloc_usable_size(block);
+    size_t usable = fba_usable_of(block);
     size_t growth = size > usable ? most_usable(size) : 0;
     if (growth != 0 && usable >= REMAP_BYTES && state.inner.remaps)
         growth = size - usable + PAGE_MOST;
@@ -401,7 +413,7 @@ static void *resize_footprint(void *block, size_t size)
     fba_footprint_dismiss(block, usable);
     fba_credit_add_pending((int64_t)usable); /* it is in no table now */
     void *resized = state.inner.realloc(block, size);
-    size_t total = resized != NULL ? state.inner.malloc_usable_size(resized) : usable;
+    size_t total = resized != NULL ? fba_usable_of(resized) : usable;
     fba_footprint_admit(resized != NULL ? resized : block, total);
     fba_credit_add_handed((int64_t)total - (int64_t)usable);
     fba_credit_add_pending(-(int64_t)(growth + usable));
@@ -420,7 +432,7 @@ size_t fba_usable(const void *block)
 {
     if (fba_inner_owns_bootstrap(block))
         return fba_bootstrap_usable(block);
-    return state.inner.malloc_usable_size((void *)(uintptr_t)block);
+    return fba_usable_of((void *)(uintptr_t)block);
 }
 
 size_t fba_budgeted_inner_failed(void)
