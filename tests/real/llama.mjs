@@ -36,7 +36,10 @@ async function main(folder, requests) {
     const model = await load(folder);
     let next = 0, tokens = 0;
     await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-        while (next < requests) tokens += await answer(model, next++);
+        while (next < requests) {
+            const read = await answer(model, next++);
+            tokens += read;
+        }
     }));
     await model.dispose();
     console.log(`${requests} requests, prompts of ${tokens} tokens`);
