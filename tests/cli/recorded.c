@@ -177,14 +177,15 @@ static void *use_stack(void *together)
     return NULL;
 }
 
-/* 24 MiB, of which the middle 8 go and the last 8 become 12. */
+/* 24 MiB, of which the middle 8 go, unused, and the last 8 become 12. */
 static int map_some(void)
 {
     unsigned char *mapped =
         mmap(NULL, 24 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED)
         return 1;
-    memset(mapped, 1, 24 << 20);
+    memset(mapped, 1, 8 << 20);
+    memset(mapped + (16 << 20), 1, 8 << 20);
     (void)munmap(mapped + (8 << 20), 8 << 20);
     unsigned char *grown = mremap(mapped + (16 << 20), 8 << 20, 12 << 20, MREMAP_MAYMOVE);
     if (grown == MAP_FAILED)

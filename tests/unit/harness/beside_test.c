@@ -147,6 +147,19 @@ static void ranges_of_the_program_follow_its_calls(void **state)
     fb_spool_memory_deinit(&memory);
 }
 
+static void a_walk_that_does_not_add_up_is_none(void **state)
+{
+    (void)state;
+    assert_true(fb_spool_memory_fits(100 << 20, 100 << 20, 100 << 20));
+    assert_true(fb_spool_memory_fits(100 << 20, 60 << 20, 140 << 20)); /* it grew meanwhile */
+    assert_true(fb_spool_memory_fits(100 << 20, 140 << 20, 60 << 20));
+    assert_true(fb_spool_memory_fits(103 << 20, 100 << 20, 100 << 20));
+    assert_false(fb_spool_memory_fits(106 << 20, 100 << 20, 100 << 20));
+    assert_false(fb_spool_memory_fits(182 << 20, 109 << 20, 110 << 20));
+    assert_false(fb_spool_memory_fits(90 << 20, 100 << 20, 100 << 20));
+    assert_true(fb_spool_memory_fits(900 << 10, 100 << 10, 100 << 10)); /* small ones are coarse */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +168,7 @@ int main(void)
         cmocka_unit_test(the_recorder_counts_nowhere),
         cmocka_unit_test(this_process_is_measured_to_the_page),
         cmocka_unit_test(the_end_of_data_is_the_linkers),
+        cmocka_unit_test(a_walk_that_does_not_add_up_is_none),
         cmocka_unit_test(ranges_of_the_program_follow_its_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
