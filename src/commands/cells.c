@@ -149,7 +149,8 @@ static void build_cell(struct fb_cell *cell, const struct fb_plan_unit *unit,
     cell->layout = copy("fixed");
     cell->thp = copy(options->thp);
     fb_cells_describe(cell, contender);
-    fb_limits_fill(cell, unit->workload, contender);
+    fb_limits_fill(cell, unit->workload->limits, unit->workload->limit_count, contender);
+    fb_limits_fill(cell, options->limits, options->limit_count, contender);
 }
 
 void fb_cells_build(const struct fb_plan *plan, const struct fb_contenders *contenders,

@@ -294,8 +294,10 @@ static const struct row {
       1},
      set_skip_unlike},
     {{"metric", KEY_METRIC, "METRIC,...", 0,
-      "what is judged (default: ratio_peak, kept_bytes, end_footprint_bytes); \"all\" is every one "
-      "of which less is better",
+      "what is judged (default: ratio_peak, kept_bytes, end_footprint_bytes; of a program of one's "
+      "own, executed or recorded, also peak_footprint_bytes); \"all\" is every one of which less "
+      "is "
+      "better",
       1},
      set_metric},
     {{NULL, 0, NULL, 0, "What counts:", 2}, NULL},

@@ -10,6 +10,7 @@
 #include "commands/exit_code.h"
 #include "commands/folder.h"
 #include "commands/interrupt.h"
+#include "commands/limits.h"
 #include "commands/message.h"
 #include "metrics/program.h"
 #include "result/store.h"
@@ -60,6 +61,7 @@ static int resolve(struct state *state, struct fb_error *err)
     struct fb_contenders *contenders = &state->run.contenders;
     if (fb_contenders_resolve((const char *const *)options->allocators, options->allocator_count,
                               contenders, err) != 0 ||
+        fb_limits_check_given(options, contenders, err) != 0 ||
         fb_exec_find(state->options->command[0], &state->program, err) != 0)
         return -1;
     for (size_t i = 0; i < contenders->count; i++) {
@@ -92,6 +94,8 @@ static void build_cells(struct state *state)
         cell->layout = fb_strdup("random");
         cell->thp = fb_strdup("");
         fb_cells_describe(cell, &contenders->items[i]);
+        fb_limits_fill(cell, state->options->common.limits, state->options->common.limit_count,
+                       &contenders->items[i]);
     }
 }
 
@@ -236,7 +240,7 @@ static unsigned work(struct state *state, int argc, char **argv, struct fb_error
     if (fb_execute_close(run, run->options->repeats, err) != 0)
         return 0;
     fb_execute_print(run);
-    return fb_exit_of_result(&run->result);
+    return fb_exit_of_result(&run->result) | fb_exit_of_findings(&run->findings);
 }
 
 int cmd_exec(int argc, char **argv)

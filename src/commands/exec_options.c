@@ -124,8 +124,8 @@ static const struct row {
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
 static const char *const shared_rows[] = {
-    "allocator", "repeat", "dry-run", "interval", "timeout", "memory-limit",
-    "output",    "force",  "export",  "progress", "color",
+    "allocator", "repeat", "dry-run", "interval", "timeout", "memory-limit", "output",
+    "force",     "export", "limit",   "plot",     "sketch",  "progress",     "color",
 };
 #define SHARED_COUNT (sizeof shared_rows / sizeof shared_rows[0])
 

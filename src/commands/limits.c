@@ -24,14 +24,14 @@ static enum closeness closeness(const struct fb_workload_limit *limit,
 }
 
 /* Of several as close (an allocator by its name and by its alias) the strictest. */
-static const struct fb_workload_limit *find(const struct fb_workload *workload,
+static const struct fb_workload_limit *find(const struct fb_workload_limit *limits, size_t count,
                                             const struct fb_contender *contender,
                                             enum fb_metric metric)
 {
     const struct fb_workload_limit *found = NULL;
     enum closeness best = NOT_MEANT;
-    for (size_t i = 0; i < workload->limit_count; i++) {
-        const struct fb_workload_limit *limit = &workload->limits[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct fb_workload_limit *limit = &limits[i];
         enum closeness close = limit->metric == metric ? closeness(limit, contender) : NOT_MEANT;
         if (close > best || (close == best && found != NULL && limit->max < found->max)) {
             found = close != NOT_MEANT ? limit : found;
@@ -41,16 +41,25 @@ static const struct fb_workload_limit *find(const struct fb_workload *workload,
     return found;
 }
 
-void fb_limits_fill(struct fb_cell *cell, const struct fb_workload *workload,
+/* In the place of the cell's limit of that metric, or behind its others. */
+static void put(struct fb_cell *cell, const struct fb_workload_limit *limit)
+{
+    size_t i = 0;
+    while (i < cell->limit_count && cell->limits[i].metric != limit->metric)
+        i++;
+    cell->limit_count += i == cell->limit_count;
+    cell->limits[i] = (struct fb_limit){limit->metric, limit->max, (unsigned)limit->line};
+}
+
+void fb_limits_fill(struct fb_cell *cell, const struct fb_workload_limit *limits, size_t count,
                     const struct fb_contender *contender)
 {
-    cell->limits = fb_alloc(FB_METRIC_COUNT, sizeof *cell->limits);
-    cell->limit_count = 0;
+    if (cell->limits == NULL)
+        cell->limits = fb_alloc(FB_METRIC_COUNT, sizeof *cell->limits);
     for (int i = 0; i < FB_METRIC_COUNT; i++) {
-        const struct fb_workload_limit *limit = find(workload, contender, (enum fb_metric)i);
+        const struct fb_workload_limit *limit = find(limits, count, contender, (enum fb_metric)i);
         if (limit != NULL)
-            cell->limits[cell->limit_count++] =
-                (struct fb_limit){limit->metric, limit->max, (unsigned)limit->line};
+            put(cell, limit);
     }
 }
 
@@ -89,18 +98,24 @@ static const char *nearest(const struct fb_contenders *contenders, const char *n
     return near;
 }
 
+/* What to do about a name that is not there. New string. */
+static char *advise(const char *name, const struct fb_contenders *contenders)
+{
+    const char *near = nearest(contenders, name);
+    if (near != NULL)
+        return fb_format("did you mean \"%s\"?", near);
+    if (strchr(name, ':') != NULL)
+        return fb_strdup("its tunables are those of `fragbench list allocators NAME`, or -a names "
+                         "it");
+    return fb_format("it is neither a contender of this run nor an allocator of `fragbench list "
+                     "allocators`; add -a %s=/path/lib.so or remove the limit",
+                     name);
+}
+
 static void report(const struct fb_workload_limit *limit, const struct fb_contenders *contenders,
                    struct fb_diagnostics *diagnostics)
 {
-    const char *near = nearest(contenders, limit->allocator);
-    char *advice = near != NULL ? fb_format("did you mean \"%s\"?", near)
-                   : strchr(limit->allocator, ':') != NULL
-                       ? fb_format("its tunables are those of `fragbench list allocators "
-                                   "NAME`, or -a names it")
-                       : fb_format("it is neither a contender of this run nor an allocator of "
-                                   "`fragbench list allocators`; add -a %s=/path/lib.so or remove "
-                                   "the limit",
-                                   limit->allocator);
+    char *advice = advise(limit->allocator, contenders);
     fb_diagnostics_add(diagnostics, limit->named.line, limit->named.column, limit->named.length,
                        "unknown-allocator", "limits names the unknown allocator \"%.60s\"; %s",
                        limit->allocator, advice);
@@ -137,6 +152,22 @@ int fb_limits_check(const struct fb_plan *plan, const struct fb_contenders *cont
             return fb_fail(err, FB_ERROR_INPUT,
                            "limits of %s name allocators that are not there; nothing was run",
                            workload->file);
+    }
+    return 0;
+}
+
+int fb_limits_check_given(const struct fb_run_options *options,
+                          const struct fb_contenders *contenders, struct fb_error *err)
+{
+    for (size_t i = 0; i < options->limit_count; i++) {
+        const char *name = options->limits[i].allocator;
+        if (name == NULL || is_label(contenders, name) || is_known(name))
+            continue;
+        char *advice = advise(name, contenders);
+        int status = fb_fail(err, FB_ERROR_INPUT,
+                             "--limit names the unknown allocator \"%.60s\"; %s", name, advice);
+        free(advice);
+        return status;
     }
     return 0;
 }

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LAYOUTS_DEFAULT 3U
 #define LAYOUTS_MAX 64U
@@ -38,6 +37,7 @@ enum {
     KEY_PROGRESS,
     KEY_COLOR,
     KEY_PLOT,
+    KEY_LIMIT,
     KEY_SKETCH,
 };
 
@@ -181,71 +181,6 @@ static int set_thp(struct fb_run_options *o, const char *text, struct fb_error *
     return 0;
 }
 
-int fb_options_output(struct fb_run_options *o, const char *text, struct fb_error *err)
-{
-    if (*text == '\0')
-        return fb_fail(err, FB_ERROR_INPUT, "-o: the folder's name is empty");
-    o->output = text;
-    return 0;
-}
-
-char *fb_options_formats(void)
-{
-    char *known = fb_strdup("");
-    for (size_t i = 0; i < fb_export_count; i++) {
-        char *longer = fb_format("%s%s%s", known, i > 0 ? ", " : "", fb_exports[i].name);
-        free(known);
-        known = longer;
-    }
-    return known;
-}
-
-static int fail_format(const char *text, struct fb_error *err)
-{
-    char *known = fb_options_formats();
-    (void)fb_fail(err, FB_ERROR_INPUT, "--export \"%s\": write FORMAT=FILE; formats: %s", text,
-                  known);
-    free(known);
-    return -1;
-}
-
-int fb_options_add_export(struct fb_export_request **requests, size_t *count, const char *text,
-                          struct fb_error *err)
-{
-    const char *equals = strchr(text, '=');
-    if (equals == NULL || equals == text || equals[1] == '\0')
-        return fail_format(text, err);
-    char *name = fb_format("%.*s", (int)(equals - text), text);
-    struct fb_export_request request = {fb_export_find(name), equals + 1};
-    free(name);
-    if (request.format == NULL)
-        return fail_format(text, err);
-    for (size_t i = 0; i < *count; i++) {
-        if (strcmp((*requests)[i].file, request.file) == 0)
-            return fb_fail(err, FB_ERROR_INPUT, "--export: two documents into \"%s\"",
-                           request.file);
-    }
-    *requests = fb_realloc(*requests, *count + 1, sizeof **requests);
-    (*requests)[(*count)++] = request;
-    return 0;
-}
-
-int fb_options_export(struct fb_run_options *o, const char *text, struct fb_error *err)
-{
-    return fb_options_add_export(&o->exports, &o->export_count, text, err);
-}
-
-bool fb_options_want_color(enum fb_when when)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
-    if (when != FB_WHEN_AUTO)
-        return when == FB_WHEN_ALWAYS;
-    if (no_color != NULL && *no_color != '\0')
-        return false;
-    return isatty(STDOUT_FILENO) && term != NULL && strcmp(term, "dumb") != 0;
-}
-
 int fb_options_when(const char *option, const char *text, enum fb_when *out, struct fb_error *err)
 {
     static const char *const words[] = {"auto", "always", "never", NULL};
@@ -259,11 +194,6 @@ int fb_options_when(const char *option, const char *text, enum fb_when *out, str
 static int set_progress(struct fb_run_options *o, const char *text, struct fb_error *err)
 {
     return fb_options_when("--progress", text, &o->progress, err);
-}
-
-int fb_options_color(struct fb_run_options *o, const char *text, struct fb_error *err)
-{
-    return fb_options_when("--color", text, &o->color, err);
 }
 
 static int set_sketch(struct fb_run_options *o, const char *text, struct fb_error *err)
@@ -331,6 +261,12 @@ static int set_force(struct fb_run_options *o, const char *text, struct fb_error
     return 0;
 }
 
+static int add_limit(struct fb_run_options *o, const char *text, struct fb_error *err)
+{
+    o->limits = fb_realloc(o->limits, o->limit_count + 1, sizeof *o->limits);
+    return fb_workload_limit_parse(text, &o->limits[o->limit_count++], err);
+}
+
 /* One row an option: what argp shows, and what it does. */
 static const struct row {
     struct argp_option shown;
@@ -391,6 +327,9 @@ static const struct row {
     {{"force", 'f', NULL, 0, "replace the results in DIR", 3}, set_force},
     {{"export", KEY_EXPORT, "FORMAT=FILE", 0, "another document, repeatable; - is stdout", 3},
      fb_options_export},
+    {{"limit", KEY_LIMIT, "[ALLOCATOR:]METRIC=MAX", 0,
+      "more is a failure (exit code 1), repeatable", 3},
+     add_limit},
     {{"plot", KEY_PLOT, NULL, 0, "draw the pictures of `fragbench plot` into DIR/plots", 3},
      set_plot},
     {{"sketch", KEY_SKETCH, "WHEN", 0,
@@ -439,14 +378,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     return applied != 0 ? 0 : ARGP_ERR_UNKNOWN;
 }
 
-char *fb_options_export_help(const char *text)
-{
-    char *known = fb_options_formats();
-    char *whole = fb_format("%s; FORMAT is one of %s", text, known);
-    free(known);
-    return whole;
-}
-
 static char *filter_help(int key, const char *text, void *input)
 {
     return key == KEY_EXPORT ? fb_options_export_help(text) : fb_exit_help_filter(key, text, input);
@@ -487,5 +418,8 @@ void fb_options_deinit(struct fb_run_options *options)
     free(options->workloads);
     free(options->allocators);
     free(options->exports);
+    for (size_t i = 0; i < options->limit_count; i++)
+        free(options->limits[i].allocator);
+    free(options->limits);
     fb_axes_deinit(&options->params);
 }

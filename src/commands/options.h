@@ -5,6 +5,7 @@
 #include "commands/axes.h"
 #include "report/export.h"
 #include "trace/shared.h"
+#include "workload/workload.h"
 
 #include <argp.h>
 #include <stdbool.h>
@@ -52,6 +53,8 @@ struct fb_run_options {
     struct fb_export_request *exports;
     size_t export_count;
     bool plot;
+    struct fb_workload_limit *limits; /* of the command line */
+    size_t limit_count;
     enum fb_when progress, color, sketch;
 };
 

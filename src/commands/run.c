@@ -74,7 +74,7 @@ static int resolve(struct fb_execution *run, struct fb_error *err)
                               &run->contenders, err) != 0 ||
         fb_contenders_resolve(null_spec, 1, &run->null, err) != 0)
         return -1;
-    if (check_clock(run, err) != 0)
+    if (check_clock(run, err) != 0 || fb_limits_check_given(options, &run->contenders, err) != 0)
         return -1;
     return check_limits(run, err);
 }

@@ -157,17 +157,31 @@ static bool judge_work(struct context *context)
     return true;
 }
 
-/* ": peak RSS 400.8 MiB → 421.3 MiB for 330.5 MiB of data", of a ratio of peaks. */
+/* "330.5 MiB → 352.1 MiB", medians of both sides; "330.5 MiB" where they read alike. */
+static void add_medians(const struct fb_finding *finding, enum fb_metric metric, struct fb_buf *out)
+{
+    char text[2][FB_WORDING_CHARS];
+    const char *before = fb_wording_value(metric, finding->base->summary[metric].median, text[0]);
+    const char *after = fb_wording_value(metric, finding->cell->summary[metric].median, text[1]);
+    if (strcmp(before, after) != 0)
+        fb_buf_addf(out, "%s → ", before);
+    fb_buf_adds(out, after);
+}
+
+/* ": peak RSS 400.8 MiB → 421.3 MiB for 330.5 MiB of data", of the peak and its ratio. */
 static void add_bytes(const struct fb_finding *finding, struct fb_buf *out)
 {
-    if (finding->metric != FB_METRIC_RATIO_PEAK)
-        return;
-    char text[3][FB_WORDING_CHARS];
     const enum fb_metric peak = FB_METRIC_PEAK_FOOTPRINT_BYTES, live = FB_METRIC_PEAK_LIVE_BYTES;
-    fb_buf_addf(out, "; peak RSS %s → %s for %s of data",
-                fb_wording_value(peak, finding->base->summary[peak].median, text[0]),
-                fb_wording_value(peak, finding->cell->summary[peak].median, text[1]),
-                fb_wording_value(live, finding->cell->summary[live].median, text[2]));
+    bool is_ratio = finding->metric == FB_METRIC_RATIO_PEAK;
+    bool knows_live = finding->base->summary[live].n > 0 && finding->cell->summary[live].n > 0;
+    if (!is_ratio && (finding->metric != peak || !knows_live))
+        return;
+    fb_buf_adds(out, is_ratio ? "; peak RSS " : "");
+    if (is_ratio)
+        add_medians(finding, peak, out);
+    fb_buf_adds(out, is_ratio ? " for " : "; for ");
+    add_medians(finding, live, out);
+    fb_buf_adds(out, " of data");
 }
 
 static void add_threshold(const struct context *context, const struct fb_finding *finding,
@@ -308,6 +322,9 @@ static void judge_all(struct context *context)
     for (size_t i = 0; every && i < FB_METRIC_COUNT; i++)
         if (fb_metrics[i].exact)
             judge_metric(context, (enum fb_metric)i);
+    if (options->metrics == NULL && !every &&
+        fb_match_data_may_differ(context->pair->base, context->pair->cell))
+        judge_metric(context, FB_METRIC_PEAK_FOOTPRINT_BYTES);
     for (size_t i = 0; !every && i < count; i++)
         judge_metric(context, metrics[i]);
 }

@@ -17,8 +17,8 @@
 
 struct fb_compare_options {
     struct fb_matchup_rule pairing;
-    const enum fb_metric *metrics; /* to judge; NULL: fb_compare_metrics[], and of A/A pairs that
-                                      repeat every exact metric */
+    const enum fb_metric *metrics; /* to judge; NULL: fb_compare_metrics[] and what is said there,
+                                      and of A/A pairs that repeat every exact metric */
     size_t metric_count;
     struct fb_tolerances tolerances;
     unsigned fail_on; /* FB_COMPARE_BIT()s of the judgements that gate */
@@ -29,7 +29,8 @@ struct fb_compare_options {
 };
 
 /* What is judged where nobody says otherwise: what the peak costs per byte of data (its twin in
- * bytes where n/a), what stays at a phase's end, what is held at the end. */
+ * bytes where n/a), what stays at a phase's end, what is held at the end. Of a program of one's own
+ * also peak_footprint_bytes: what it asks for may have changed, which no ratio shows. */
 extern const enum fb_metric fb_compare_metrics[];
 extern const size_t fb_compare_metric_count;
 

@@ -149,7 +149,7 @@ static void judge_limit(const struct fb_cell *cell, const struct fb_limit *limit
     if (worst != NULL)
         finding->where = fb_moment_text(worst, limit->metric);
     if (finding->gates)
-        finding->next = fb_moment_command(cell, fb_moment_closer(cell, limit->metric));
+        finding->next = fb_moment_look(cell, limit->metric);
 }
 
 void fb_limits_judge(const struct fb_result *result, struct fb_findings *findings)

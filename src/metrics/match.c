@@ -132,6 +132,17 @@ static bool is_recording(const struct fb_cell *cell)
     return ending != NULL && strcmp(ending, ".fbt") == 0;
 }
 
+static bool same_trace(const struct fb_cell *a, const struct fb_cell *b)
+{
+    return strcmp(or_empty(a->workload.trace_sha256), or_empty(b->workload.trace_sha256)) == 0;
+}
+
+bool fb_match_data_may_differ(const struct fb_cell *a, const struct fb_cell *b)
+{
+    bool executed = a->workload.command != NULL || b->workload.command != NULL;
+    return executed || (is_recording(a) && is_recording(b) && !same_trace(a, b));
+}
+
 /* Two recordings of one program are two traces, and the change of the program is what they are made
  * to show: they are the same by their name. */
 static void add_trace(struct fb_buf *out, const struct fb_cell *cell)

@@ -61,4 +61,8 @@ char *fb_match_identity(const struct fb_cell *cell, unsigned by);
 /* The varied parameters of a cell's id, "count=100"; "" where none was. Part of the id. */
 const char *fb_match_varied(const struct fb_cell *cell);
 
+/* Whether two cells of a person's own program, run by `exec` or recorded, may have held different
+ * data: a program's demand changes with its code, a workload's does not. */
+bool fb_match_data_may_differ(const struct fb_cell *a, const struct fb_cell *b);
+
 #endif

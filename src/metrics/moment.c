@@ -198,9 +198,28 @@ char *fb_moment_command(const struct fb_cell *cell, const char *more)
     add_word(&line, "-a ", spec != NULL ? spec : "ALLOCATOR");
     if (!is_program(cell))
         add_settings(&line, cell);
+    else if (cell->workload.driver != NULL)
+        add_word(&line, "--driver ", cell->workload.driver);
     fb_buf_adds(&line, more);
     if (is_program(cell))
         fb_buf_addf(&line, " -- %s", cell->workload.command); /* as typed: quoted already */
+    char *text = fb_strdup(line.text);
+    fb_buf_deinit(&line);
+    return text;
+}
+
+char *fb_moment_look(const struct fb_cell *cell, enum fb_metric metric)
+{
+    const char *spec = cell->allocator.spec;
+    bool memory = metric != FB_METRIC_COUNT && fb_metrics[metric].exact;
+    struct fb_buf line;
+    if (!is_program(cell) || !memory)
+        return fb_moment_command(cell, fb_moment_closer(cell, metric));
+    fb_buf_init(&line, LINE_CAP);
+    fb_buf_addf(&line, "fragbench record -o program.fbt -- %s && fragbench run program.fbt",
+                cell->workload.command);
+    add_word(&line, "-a ", spec != NULL ? spec : "ALLOCATOR");
+    fb_buf_adds(&line, " --explain");
     char *text = fb_strdup(line.text);
     fb_buf_deinit(&line);
     return text;

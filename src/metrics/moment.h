@@ -21,6 +21,9 @@ size_t fb_moment_peak_phase(const struct fb_repetition *repetition);
 /* The command that runs the cell again, quoted for a shell, with `more` options behind it; a
  * program of one's own is run by `exec`. New string. */
 char *fb_moment_command(const struct fb_cell *cell, const char *more);
+/* The commands that show where the cell's memory is: it again, with fb_moment_closer(); a program
+ * of one's own is recorded first, since only a replay can be explained. New string. */
+char *fb_moment_look(const struct fb_cell *cell, enum fb_metric metric);
 /* The option of `run` that says more about the metric: " --explain", or "". */
 const char *fb_moment_closer(const struct fb_cell *cell, enum fb_metric metric);
 

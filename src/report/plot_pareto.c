@@ -14,9 +14,24 @@ static const struct fb_summary *memory_of(const struct fb_cell *cell)
     return &cell->summary[FB_METRIC_PEAK_FOOTPRINT_BYTES];
 }
 
+/* The time of a replay is that of its calls; a program's is what it takes for its work. */
+static const struct clock {
+    enum fb_metric metric;
+    double per_second; /* the metric's unit */
+    const char *axis, *legend, *caption;
+} replay_clock = {FB_METRIC_NS_PER_OP, 1e9,
+                  "time of an allocator call, writing to its memory included", " a call",
+                  "Time is of a pass of its own, in real time. "},
+  program_clock = {FB_METRIC_WALL_S, 1, "wall time of the work", "", ""};
+
+static const struct clock *clock_of(const struct fb_cell *cell)
+{
+    return cell->workload.command != NULL ? &program_clock : &replay_clock;
+}
+
 static const struct fb_summary *time_of(const struct fb_cell *cell)
 {
-    return &cell->summary[FB_METRIC_NS_PER_OP];
+    return &cell->summary[clock_of(cell)->metric];
 }
 
 /* Equal work, and both values: a contender that refused some is not on the same scale. */
@@ -100,11 +115,12 @@ static void put_legend(const struct fb_plot_view *view, struct fb_buf *data)
     fb_plot_dataset(data, "lines");
     for (size_t i = 0; i < view->cell_count; i++) {
         const struct fb_cell *cell = &view->group->cells[view->cells[i]];
-        char *numbers =
-            fb_format("%s, %s a call",
-                      fb_plot_value(FB_METRIC_PEAK_FOOTPRINT_BYTES, memory_of(cell)->median, memory,
-                                    sizeof memory),
-                      fb_plot_value(FB_METRIC_NS_PER_OP, time_of(cell)->median, time, sizeof time));
+        const struct clock *clock = clock_of(cell);
+        char *numbers = fb_format(
+            "%s, %s%s",
+            fb_plot_value(FB_METRIC_PEAK_FOOTPRINT_BYTES, memory_of(cell)->median, memory,
+                          sizeof memory),
+            fb_plot_value(clock->metric, time_of(cell)->median, time, sizeof time), clock->legend);
         size_t fits = fb_plot_fit((double)view->request->width - 110);
         size_t taken = fb_plot_length(numbers);
         char *name = fb_plot_cut(fb_text_or_empty(cell->allocator.name),
@@ -121,8 +137,9 @@ static void draw_one(const struct fb_plot_view *view, struct fb_pictures *out)
 {
     struct range range = find_range(view);
     struct fb_plot_unit bytes = fb_plot_unit_of_bytes(range.y_high);
-    struct fb_plot_unit time = fb_plot_unit_of_time(range.x_high / 1e9);
-    double x_base = time.base * 1e9;
+    const struct clock *clock = clock_of(&view->group->cells[view->cells[0]]);
+    struct fb_plot_unit time = fb_plot_unit_of_time(range.x_high / clock->per_second);
+    double x_base = time.base * clock->per_second;
     bool log = range.x_high / range.x_low > LOG_FROM;
     struct fb_plot_frame frame;
     struct fb_buf title;
@@ -130,8 +147,7 @@ static void draw_one(const struct fb_plot_view *view, struct fb_pictures *out)
     fb_buf_init(&title, FB_PLOT_DATA_CAP_BYTES);
     fb_plot_title(view, "Memory against time", &title);
     fb_plot_subtitle(view, &frame.subtitle);
-    char *x_label =
-        fb_format("time of an allocator call, writing to its memory included (%s)", time.name);
+    char *x_label = fb_format("%s (%s)", clock->axis, time.name);
     char *y_label = fb_format("peak RSS, anonymous (%s)", bytes.name);
     frame.title = title.text;
     frame.x_label = x_label;
@@ -139,7 +155,8 @@ static void draw_one(const struct fb_plot_view *view, struct fb_pictures *out)
     frame.legend_rows = (unsigned)view->cell_count;
     fb_buf_adds(&frame.caption,
                 "Down and to the left is better; the line joins those that none beats in both. "
-                "Bars: lowest to highest run. Time is of a pass of its own, in real time. ");
+                "Bars: lowest to highest run. ");
+    fb_buf_adds(&frame.caption, clock->caption);
     fb_plot_caption(view, has_both, false, &frame.caption);
     struct fb_picture *picture =
         fb_pictures_add(out, "pareto", view->group, view->page, fb_strdup(title.text));
@@ -171,6 +188,7 @@ struct totals {
     struct total *items;
     size_t count;
     size_t workloads, common; /* with a point; with a point of every contender */
+    size_t replays;           /* of the workloads; the others are programs */
     struct range range;
 };
 
@@ -225,6 +243,7 @@ static void add_group(struct totals *totals, const struct fb_group *group, bool 
         fb_buf_adds(&total->points, "\n");
     }
     totals->workloads++;
+    totals->replays += clock_of(&group->cells[0]) == &replay_clock;
     totals->common += common;
 }
 
@@ -283,7 +302,9 @@ static void put_all(const struct fb_plot_request *request, const struct totals *
     struct fb_plot_frame frame;
     fb_plot_frame_init(&frame, request->width);
     frame.title = "Memory against time, all workloads";
-    frame.x_label = "time of an allocator call over the fastest of the workload (logarithmic)";
+    frame.x_label = totals->replays == totals->workloads
+                        ? "time of an allocator call over the fastest of the workload (logarithmic)"
+                        : "time over the fastest of the program or workload (logarithmic)";
     frame.y_label = "peak RSS over the least (logarithmic)";
     frame.legend_rows = (unsigned)totals->count;
     frame.plot_px = request->width / 2;
@@ -291,9 +312,9 @@ static void put_all(const struct fb_plot_request *request, const struct totals *
     fb_buf_addf(
         &frame.caption,
         "A small mark is one of %zu workloads; a large one and its numbers are the geometric "
-        "mean over the %zu that all of these did. Down and to the left is better. Time is of a "
-        "pass of its own, in real time. ",
-        totals->workloads, totals->common);
+        "mean over the %zu that all of these did. Down and to the left is better. %s",
+        totals->workloads, totals->common,
+        totals->replays == totals->workloads ? replay_clock.caption : "");
     struct fb_picture *picture = fb_pictures_add(out, "pareto", NULL, 1, fb_strdup(frame.title));
     const double extra[] = {0.94,
                             totals->range.x_high * 1.15,

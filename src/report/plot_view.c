@@ -42,6 +42,7 @@ static size_t each_group(struct fb_plot_view *view, fb_plot_has *has, fb_plot_dr
 struct lacking {
     struct fb_buf names;
     size_t count, workloads;
+    size_t programs; /* of the count: run by exec, so there is no replay to look into */
 };
 
 static void add_lacking(struct lacking *lacking, const struct fb_group *group)
@@ -50,6 +51,16 @@ static void add_lacking(struct lacking *lacking, const struct fb_group *group)
         fb_buf_addf(&lacking->names, "%s%s", lacking->count > 0 ? ", " : "",
                     fb_text_or_empty(group->cells[0].workload.name));
     lacking->count++;
+    lacking->programs += group->cells[0].workload.command != NULL;
+}
+
+/* What a replay alone has is not to be had by running the program once more. */
+static const char *reason_of(const struct lacking *lacking, const char *lack)
+{
+    if (lacking->programs < lacking->count || strstr(lack, "fragbench run") == NULL)
+        return lack;
+    return "of a program as it runs there is none; `fragbench record` it, then `fragbench run "
+           "FILE.fbt --explain`";
 }
 
 static void note_lack(const struct lacking *lacking, const char *kind, const char *lack,
@@ -57,6 +68,7 @@ static void note_lack(const struct lacking *lacking, const char *kind, const cha
 {
     if (lacking->count == 0)
         return;
+    lack = reason_of(lacking, lack);
     if (lacking->count == lacking->workloads)
         fb_pictures_lack(out, kind, "%s", lack);
     else if (lacking->count <= NAMED_MAX)

@@ -4,6 +4,7 @@
 #include "workload/reader.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* How a limit is written follows from its metric's unit. */
@@ -88,17 +89,23 @@ static void add(struct fb_reader *reader, const struct fb_pair *pair, const stru
                               : 1;
 }
 
+static size_t form_of(enum fb_metric metric)
+{
+    size_t form = 0;
+    while (form + 1 < FORMS && strcmp(forms[form].unit, fb_metrics[metric].unit) != 0)
+        form++;
+    return form;
+}
+
 static void read_limit(struct fb_reader *reader, const struct fb_value *outer,
                        const struct fb_pair *pair, const struct fb_pair *named)
 {
     struct fb_value value = {.values = outer->values};
-    size_t form = 0;
     double max = 0;
     enum fb_metric metric = find_metric(pair, outer->what, named != NULL);
     if (metric == FB_METRIC_COUNT)
         return;
-    while (form + 1 < FORMS && strcmp(forms[form].unit, fb_metrics[metric].unit) != 0)
-        form++;
+    size_t form = form_of(metric);
     value.values = forms[form].values;
     (void)snprintf(value.what, sizeof value.what, "%s of %.80s", pair->name, outer->what);
     if (!fb_value_inner(reader, &value, pair->value, &value) ||
@@ -141,4 +148,54 @@ void fb_read_limits(struct fb_reader *reader, const struct fb_value *limits)
             read_limit(reader, &outer, &pairs.items[i], NULL);
     }
     fb_pairs_deinit(&pairs);
+}
+
+static int fail_metric(const char *text, const char *name, struct fb_error *err)
+{
+    const char *known[FB_METRIC_COUNT];
+    char advice[FB_TITLE_MAX];
+    if (fb_metric_find(name) != FB_METRIC_COUNT)
+        return fb_fail(err, FB_ERROR_INPUT,
+                       "--limit \"%s\": less of %s is not better, so it cannot be limited; "
+                       "\"fragbench list metrics\" shows what can",
+                       text, name);
+    (void)fb_advise(name, known, known_metrics(known), advice, sizeof advice);
+    return fb_fail(err, FB_ERROR_INPUT, "--limit \"%s\": unknown metric \"%s\"%s", text, name,
+                   advice);
+}
+
+static int parse_max(const char *text, const char *value, struct fb_workload_limit *out,
+                     struct fb_error *err)
+{
+    size_t form = form_of(out->metric);
+    struct fb_error why = {0};
+    double max = 0;
+    if (fb_units_read_real(forms[form].kind, value, &max, &why) != FB_UNITS_OK)
+        return fb_fail(err, FB_ERROR_INPUT, "--limit \"%s\": %s; %s takes %s", text, why.text,
+                       fb_metrics[out->metric].name, forms[form].values);
+    if (max > forms[form].high)
+        return fb_fail(err, FB_ERROR_INPUT, "--limit \"%s\": %s is too much", text, value);
+    out->max = max / forms[form].per_unit;
+    return 0;
+}
+
+int fb_workload_limit_parse(const char *text, struct fb_workload_limit *out, struct fb_error *err)
+{
+    *out = (struct fb_workload_limit){0};
+    const char *colon = strrchr(text, ':'), *name = colon != NULL ? colon + 1 : text;
+    const char *equals = strchr(name, '=');
+    if (equals == NULL || equals == name || colon == text)
+        return fb_fail(err, FB_ERROR_INPUT,
+                       "--limit \"%s\": write METRIC=MAX or ALLOCATOR:METRIC=MAX, as in "
+                       "peak_footprint_bytes=400MiB",
+                       text);
+    char *metric = fb_format("%.*s", (int)(equals - name), name);
+    out->metric = fb_metric_find(metric);
+    bool known =
+        out->metric != FB_METRIC_COUNT && fb_metrics[out->metric].better == FB_BETTER_LOWER;
+    int status = known ? parse_max(text, equals + 1, out, err) : fail_metric(text, metric, err);
+    free(metric);
+    if (status == 0 && colon != NULL)
+        out->allocator = fb_format("%.*s", (int)(colon - text), text);
+    return status;
 }

@@ -164,14 +164,17 @@ static int play_entry(struct player *player, struct thread *thread, const struct
     return release(player, thread, live, err);
 }
 
+static uint64_t slice_ns(const struct fb_replica *replica)
+{
+    return replica->duration_ns / replica->iterations + 1;
+}
+
 /* Slices of equal time. Each thread marks a slice when it first works in it; the first to do so
  * is sampled. */
 static int mark_iteration(struct player *player, struct thread *thread, uint64_t time_ns,
                           struct fb_error *err)
 {
-    const struct fb_replica *replica = player->replica;
-    uint64_t slice_ns = replica->duration_ns / replica->iterations + 1;
-    uint64_t iteration = time_ns / slice_ns;
+    uint64_t iteration = time_ns / slice_ns(player->replica);
     if (thread->iteration > iteration)
         return 0;
     thread->iteration = iteration + 1;
@@ -183,12 +186,17 @@ static int mark_iteration(struct player *player, struct thread *thread, uint64_t
                           err);
 }
 
+/* What there is when a pause of a slice or more begins is what there is all along: it is sampled
+ * then, so that the curve does not keep the last maximum until the pause is over. */
 static int pace(struct player *player, uint64_t time_ns, struct fb_error *err)
 {
     const struct fb_ledger *ledger = player->ledger;
     uint64_t passed_ns = ledger->now_ns - ledger->phase_begin_ns;
     if (time_ns < passed_ns + FB_REPLICA_PACE_NS)
         return 0;
+    if (time_ns - passed_ns >= slice_ns(player->replica) &&
+        fb_ledger_sample(player->ledger, FB_SAMPLE_TIME, err) != 0)
+        return -1;
     return fb_ledger_pace(player->ledger, time_ns, err);
 }
 

@@ -114,6 +114,13 @@ struct fb_workload_limit {
     } named;
 };
 
+/* "[ALLOCATOR:]METRIC=MAX" of a command line; the allocator's own tunables may stand before the
+ * last colon. INPUT errors name the option --limit and the text. out->allocator is the caller's to
+ * free.
+ */
+int fb_workload_limit_parse(const char *text, struct fb_workload_limit *out,
+                            struct fb_error *err) FB_MUST_USE;
+
 struct fb_workload {
     char *file; /* as given */
     char *name;

@@ -355,3 +355,14 @@ PY
     assert_contains "$stderr" "real time, 2 runs each"
     assert_contains "$stderr" "To use ptmalloc2"
 }
+
+@test "pictures: the curves, and memory against the work's wall time; what needs a replay says so" {
+    command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+    watch --plot --sketch always -a ptmalloc2 -r 2 -- "$(subject)" hold 32 300
+    assert_status 0
+    assert_contains "$output" "p ptmalloc2: peak"
+    assert_contains "$stderr" "2 pictures are in out/plots"
+    assert_contains "$(cat out/plots/pareto-exec_subject.svg)" "wall time of the work (ms)"
+    run --separate-stderr "$FRAGBENCH" plot out --plot parts
+    assert_contains "$stderr" "\`fragbench record\` it, then \`fragbench run FILE.fbt --explain\`"
+}

@@ -118,3 +118,35 @@ quick() {
     assert_contains "$output" "over its limit of 1"
     assert_contains "$output" "gate: failed (1 over-limit)"
 }
+
+@test "limits of the command line hold beside the file's and count before them" {
+    limited '{ratio_peak: 1, kept_bytes: 1GiB}'
+    quick limited.yaml --limit ratio_peak=100 --limit ptmalloc2:peak_footprint_bytes=1MiB
+    assert_status 1
+    assert_contains "$output" "Limits: 2 kept, 1 over."
+    [[ $output =~ over-limit\ +tiny,\ ptmalloc2:\ peak_footprint_bytes ]] || fail "$output"
+    quick limited.yaml --limit ratio_peak=100
+    assert_status 0
+}
+
+@test "a program of one's own is held to limits: exit 1, and what to look at" {
+    run --separate-stderr "$FRAGBENCH" exec --progress never -o out -a ptmalloc2 \
+        --limit peak_footprint_bytes=24MiB -- "$FAULTY/exec_subject" hold 32 200
+    assert_status 1
+    assert_contains "$output" "peak_footprint_bytes"
+    assert_contains "$output" "is over its limit of 24 MiB"
+    assert_contains "$output" "next: fragbench record -o program.fbt -- $FAULTY/exec_subject hold 32 200 && fragbench run program.fbt -a ptmalloc2 --explain"
+    run --separate-stderr "$FRAGBENCH" exec --progress never -f -o out -a ptmalloc2 \
+        --limit peak_footprint_bytes=48MiB -- "$FAULTY/exec_subject" hold 32 200
+    assert_status 0
+}
+
+@test "a limit that names nothing is an error before anything runs" {
+    quick tiny.yaml --limit ratio_paek=1
+    assert_status 2
+    assert_contains "$stderr" 'unknown metric "ratio_paek"; did you mean "ratio_peak"?'
+    quick tiny.yaml --limit jemaloc:ratio_peak=1
+    assert_status 2
+    assert_contains "$stderr" '--limit names the unknown allocator "jemaloc"; did you mean "jemalloc"?'
+    [[ ! -e out ]] || fail "something ran"
+}

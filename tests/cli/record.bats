@@ -121,6 +121,15 @@ recorded() { # MODE: as MODE.fbt
     [[ $(jq '.cells[0].repetitions[0].metrics.peak_footprint_bytes' one/result.json) -gt $peak ]]
 }
 
+@test "what there is when a pause begins is on the curve all along it" {
+    recorded pause
+    "$FRAGBENCH" run pause.fbt -a ptmalloc2 --layouts 1 --progress never -o out --no-timing >/dev/null 2>&1
+    # t_ns,footprint_bytes,live_bytes,…,reason: the pair after the pause begins the last iteration
+    local live
+    live=$(awk -F, '$8 == "iteration" { found = before } { before = $3 } END { print found }' out/series/*.csv)
+    [[ $live -lt 1048576 ]] || fail "$live bytes live in the pause, though 64 MiB were freed before it"
+}
+
 @test "of large blocks only what was written is touched in the replay" {
     recorded share
     "$FRAGBENCH" run share.fbt -a ptmalloc2 --layouts 1 --progress never -o out --no-timing >/dev/null 2>&1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Real programs from the distribution, recorded and replayed.
+# Real programs that are more than one process, or a service that is ended; tests/real has the others.
 bats_require_minimum_version 1.5.0
 load common
 
@@ -14,22 +14,6 @@ assert_replays() { # FILE LEAST
     local peak
     peak=$(jq '.cells[0].repetitions[0].metrics.peak_live_bytes' replay/result.json)
     [[ $peak -ge $2 ]] || fail "live peak $peak, expected at least $2"
-}
-
-@test "python3" {
-    [[ -x /usr/bin/python3 ]] || skip "python3 is not installed"
-    PYTHONMALLOC=malloc "$FRAGBENCH" record -o python.fbt -- \
-        /usr/bin/python3 -c 'x = [bytes(10000) for i in range(2000)]' >/dev/null
-    assert_replays python.fbt 20000000
-}
-
-@test "sqlite3" {
-    need sqlite3
-    "$FRAGBENCH" record -o sqlite.fbt -- sqlite3 :memory: \
-        'create table t(a); with recursive n(i) as (select 1 union all select i+1 from n where i < 20000)
-         insert into t select hex(randomblob(100)) from n; select count(*) from t' >out 2>err
-    assert_contains "$(cat out)" 20000
-    assert_replays sqlite.fbt 4000000
 }
 
 @test "git and the processes that it starts" {

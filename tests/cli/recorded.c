@@ -9,11 +9,13 @@
  *   recorded exec       becomes "recorded counts"
  *   recorded kill       3000 blocks, then SIGKILL
  *   recorded peak       64 blocks of 1 MiB at once, touched, then 1000 small pairs
- *   recorded beside     20 MiB mapped, 6 MiB of .bss, 2 MiB on the stacks of each of two threads
- * and 32 MiB of blocks, all written, for 400 ms recorded share      blocks of 16 MiB of which all,
- * a quarter, nothing is written recorded many       200000 pairs recorded grind      1500000 pairs
- * of all sizes to 4 KiB recorded ending     allocates in a constructor, in key destructors and in a
- * destructor
+ *   recorded pause      1024 blocks of 64 KiB at once, freed, then nothing for 400 ms, then a pair
+ *   recorded beside     20 MiB mapped, 6 MiB of .bss, 2 MiB on the stacks of two threads each,
+ *                       32 MiB of blocks, all written, for 400 ms
+ *   recorded share      blocks of 16 MiB of which all, a quarter, nothing is written
+ *   recorded many       200000 pairs
+ *   recorded grind      1500000 pairs of all sizes to 4 KiB
+ *   recorded ending     allocates in a constructor, in key destructors and in a destructor
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -212,6 +214,18 @@ static int beside(void)
     return failed;
 }
 
+static int pause_after_frees(void)
+{
+    static void *blocks[1024];
+    for (int i = 0; i < 1024; i++)
+        memset(blocks[i] = malloc(65536), 1, 65536);
+    for (int i = 0; i < 1024; i++)
+        take_back(blocks[i]);
+    (void)usleep(400000);
+    take_back(hide(malloc(100)));
+    return 0;
+}
+
 /* The last two live to the end. */
 static int share(void)
 {
@@ -286,9 +300,17 @@ int main(int argc, char **argv)
     const struct {
         const char *name;
         int (*run)(void);
-    } modes[] = {{"counts", counts}, {"churn", churn},  {"fork", split}, {"kill", die},
-                 {"peak", peak},     {"share", share},  {"many", many},  {"grind", grind},
-                 {"ending", ending}, {"beside", beside}};
+    } modes[] = {{"counts", counts},
+                 {"churn", churn},
+                 {"fork", split},
+                 {"kill", die},
+                 {"peak", peak},
+                 {"share", share},
+                 {"pause", pause_after_frees},
+                 {"many", many},
+                 {"grind", grind},
+                 {"ending", ending},
+                 {"beside", beside}};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         if (strcmp(mode, modes[i].name) == 0)
             return modes[i].run();

@@ -93,3 +93,28 @@ start_load() {
         load+=($!)
     done
 }
+
+# present [NAME...]: the programs of tests/real (all, or those named) that are installed; what is missing is told
+# on standard error.
+present() {
+    local name reason names=("$@")
+    [[ $# -gt 0 ]] || mapfile -t names < <(basename -s .sh -- tests/real/*.sh)
+    for name in "${names[@]}"; do
+        if reason=$(tests/real/"$name".sh check); then
+            echo "$name"
+        else
+            echo "$name: left out: $reason" >&2
+        fi
+    done
+}
+
+# watch_arguments NAME DIR: what comes behind exec's options for a program of tests/real: a service is loaded by
+# a driver, whose memory is not its own. One word a line.
+watch_arguments() {
+    local program=tests/real/$1.sh
+    if grep -q '^serve()' "$program"; then
+        printf '%s\n' --driver "$program load $2" -- "$program" serve "$2"
+    else
+        printf '%s\n' -- "$program" run "$2"
+    fi
+}

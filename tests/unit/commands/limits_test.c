@@ -24,7 +24,7 @@ static double limit_of(const struct fb_workload *workload, const char *label, co
     (void)strcpy(name, label);
     const struct fb_contender contender = {
         .label = name, .backend = backend != NULL ? fb_backend_find(backend) : NULL};
-    fb_limits_fill(&cell, workload, &contender);
+    fb_limits_fill(&cell, workload->limits, workload->limit_count, &contender);
     double max = cell.limit_count > 0 ? cell.limits[0].max : -1;
     assert_true(cell.limit_count <= 1);
     fb_cell_deinit(&cell);
@@ -116,11 +116,34 @@ static void other_names_are_faults_with_place_and_advice(void **state)
     }
 }
 
+static void the_command_line_counts_after_the_file(void **state)
+{
+    (void)state;
+    struct fb_workload_limit file[] = {{.metric = FB_METRIC_RATIO_PEAK, .max = 3, .line = 4},
+                                       {.metric = FB_METRIC_KEPT_BYTES, .max = 100, .line = 5}};
+    struct fb_workload_limit given[] = {{.metric = FB_METRIC_RATIO_PEAK, .max = 9},
+                                        {.metric = FB_METRIC_END_FOOTPRINT_BYTES, .max = 7}};
+    const struct fb_contender contender = {.label = jemalloc,
+                                           .backend = fb_backend_find("jemalloc")};
+    struct fb_cell cell = {0};
+    fb_limits_fill(&cell, file, 2, &contender);
+    fb_limits_fill(&cell, given, 2, &contender);
+    assert_int_equal(cell.limit_count, 3);
+    double max[FB_METRIC_COUNT] = {0};
+    for (size_t i = 0; i < cell.limit_count; i++)
+        max[cell.limits[i].metric] = cell.limits[i].max;
+    assert_true(max[FB_METRIC_RATIO_PEAK] == 9);
+    assert_true(max[FB_METRIC_KEPT_BYTES] == 100);
+    assert_true(max[FB_METRIC_END_FOOTPRINT_BYTES] == 7);
+    fb_cell_deinit(&cell);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(closest_name_counts),
         cmocka_unit_test(strictest_of_the_equally_close_counts),
+        cmocka_unit_test(the_command_line_counts_after_the_file),
         cmocka_unit_test(names_of_allocators_and_contenders_pass),
         cmocka_unit_test(other_names_are_faults_with_place_and_advice),
     };

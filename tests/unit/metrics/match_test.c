@@ -117,6 +117,20 @@ static void recordings_are_the_same_by_their_name(void **state)
     assert_only(FB_MATCH_WORKLOAD);
 }
 
+static void only_a_program_may_hold_other_data_on_either_side(void **state)
+{
+    (void)state;
+    sets_text(&right->workload.trace_sha256, "else");
+    assert_false(fb_match_data_may_differ(left, right)); /* a workload: --by trace was said */
+    sets_text(&left->workload.file, "base/service.fbt");
+    sets_text(&right->workload.file, "new/service.fbt");
+    assert_true(fb_match_data_may_differ(left, right));
+    sets_text(&right->workload.trace_sha256, left->workload.trace_sha256);
+    assert_false(fb_match_data_may_differ(left, right));
+    sets_text(&right->workload.command, "./server");
+    assert_true(fb_match_data_may_differ(left, right));
+}
+
 static void the_build_of_fragbench_is_no_part_of_the_key(void **state)
 {
     (void)state;
@@ -217,6 +231,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_text_of_the_key_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(each_number_of_the_key_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(recordings_are_the_same_by_their_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(only_a_program_may_hold_other_data_on_either_side, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(the_build_of_fragbench_is_no_part_of_the_key, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(heads_are_what_no_other_implies, setup, teardown),

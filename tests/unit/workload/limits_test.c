@@ -96,6 +96,43 @@ static void no_limits_are_none(void **state)
     fb_workload_free(workload);
 }
 
+static void given_is(const char *text, const char *allocator, enum fb_metric metric, double max)
+{
+    struct fb_workload_limit limit;
+    struct fb_error err = {0};
+    if (fb_workload_limit_parse(text, &limit, &err) != 0)
+        fail_msg("%s", err.text);
+    limit_is(&limit, allocator, metric, max, 0);
+    free(limit.allocator);
+}
+
+static void given_fails(const char *text, const char *expected)
+{
+    struct fb_workload_limit limit;
+    struct fb_error err = {0};
+    assert_int_equal(fb_workload_limit_parse(text, &limit, &err), -1);
+    assert_null(limit.allocator);
+    if (strstr(err.text, expected) == NULL)
+        fail_msg("%s: %s, expected %s", text, err.text, expected);
+}
+
+static void limits_of_a_command_line(void **state)
+{
+    (void)state;
+    given_is("peak_footprint_bytes=400MiB", NULL, FB_METRIC_PEAK_FOOTPRINT_BYTES, 400 << 20);
+    given_is("jemalloc:ratio_peak=1.25", "jemalloc", FB_METRIC_RATIO_PEAK, 1.25);
+    given_is("jemalloc:dirty_decay_ms=0,narenas=1:wall_s=1500ms",
+             "jemalloc:dirty_decay_ms=0,narenas=1", FB_METRIC_WALL_S, 1.5);
+    given_fails("kept_bytes", "write METRIC=MAX or ALLOCATOR:METRIC=MAX");
+    given_fails("=4", "write METRIC=MAX");
+    given_fails(":kept_bytes=4", "write METRIC=MAX");
+    given_fails("ratio_paek=1", "unknown metric \"ratio_paek\"; did you mean \"ratio_peak\"?");
+    given_fails("peak_live_bytes=1", "cannot be limited");
+    given_fails("kept_bytes=1X", "kept_bytes takes a size");
+    given_fails("kept_bytes=-1", "--limit \"kept_bytes=-1\": ");
+    given_fails("kept_bytes=9999999PiB", "--limit \"kept_bytes=9999999PiB\": ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +140,7 @@ int main(void)
         cmocka_unit_test(mappings_belong_to_allocators),
         cmocka_unit_test(overrides_reach_limits),
         cmocka_unit_test(no_limits_are_none),
+        cmocka_unit_test(limits_of_a_command_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Python objects of many sizes, of which one in ten survives, then larger buffers: holes between survivors.
+# PYTHONMALLOC=malloc, so that malloc sees the objects and not pymalloc's arenas.
+# shellcheck source-path=SCRIPTDIR source=common.bash
+. "$(dirname "$0")/common.bash"
+
+check() {
+    need "$python" python3
+}
+
+run() {
+    export PYTHONMALLOC=malloc PYTHONHASHSEED=0
+    exec "$python" -c '
+import random, sys
+random.seed(1)
+kept = {}
+for i in range(int(sys.argv[1])):
+    kept[i] = [bytes(random.randrange(20, 3000)) for _ in range(2)]
+    if i % 3 == 0:
+        kept.pop(random.choice(range(max(0, i - 999), i + 1)), None)
+kept = {k: v for k, v in kept.items() if k % 10 == 0}
+more = [bytearray(random.randrange(1000, 200000)) for _ in range(int(sys.argv[1]) // 60)]
+print(len(kept), len(more))' "$(times 60000)"
+}
+
+main "$@"

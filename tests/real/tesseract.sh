@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Tesseract reads pages of generated text.
+# shellcheck source-path=SCRIPTDIR source=common.bash
+. "$(dirname "$0")/common.bash"
+
+check() {
+    need tesseract "tesseract-ocr tesseract-ocr-eng" && need_module PIL python3-pil
+}
+
+prepare() {
+    "$python" - "$1" "$(times 3)" <<'PYTHON'
+import random, sys
+from PIL import Image, ImageDraw, ImageFont
+random.seed(1)
+words = "memory allocator page fragment release thread cache model request buffer weight token".split()
+font = ImageFont.truetype("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", 30)
+names = []
+for number in range(int(sys.argv[2])):
+    page = Image.new("L", (1240, 1754), 255)
+    draw = ImageDraw.Draw(page)
+    for line in range(38):
+        draw.text((60, 50 + line * 43), " ".join(random.choices(words, k=8)), font=font, fill=0)
+    names.append("%s/page%02d.png" % (sys.argv[1], number))
+    page.save(names[-1])
+open(sys.argv[1] + "/pages.txt", "w").write("\n".join(names) + "\n")
+PYTHON
+}
+
+run() {
+    export OMP_THREAD_LIMIT=1
+    exec tesseract "$1/pages.txt" stdout --psm 6
+}
+
+main "$@"
