@@ -66,43 +66,57 @@ static bool has_stack(const struct sum *sum, const struct fb_mapping *mapping, u
     return found;
 }
 
-static void add_unnamed(struct sum *sum, const struct fb_mapping *mapping)
+/* What the program mapped, from start on. Returns its bytes. */
+static uint64_t mapped_in(const struct sum *sum, const struct fb_mapping *mapping, uint64_t start,
+                          uint64_t left)
 {
     const struct fb_ranges *mapped = sum->beside->mapped;
-    uint64_t left = mapping->anonymous_bytes, start = mapping->start, stack_end = 0;
-    if (fb_ranges_overlap(mapped, start, start + 1) == 0 && has_stack(sum, mapping, &stack_end)) {
-        uint64_t bytes = part_of(sum, mapping, start, stack_end, left);
-        sum->total.memory.stack_bytes += bytes;
-        left -= bytes;
-        start = stack_end;
-    }
+    uint64_t all = left;
     for (size_t i = fb_ranges_find(mapped, start); i < mapped->count; i++) {
         const struct fb_range *range = &mapped->items[i];
         if (range->start >= mapping->end)
             break;
         uint64_t from = range->start > start ? range->start : start;
         uint64_t to = range->end < mapping->end ? range->end : mapping->end;
-        uint64_t bytes = part_of(sum, mapping, from, to, left);
-        sum->total.memory.mapped_bytes += bytes;
-        left -= bytes;
+        left -= part_of(sum, mapping, from, to, left);
     }
+    return all - left;
+}
+
+/* Data of a file, a stack, what the program mapped: one mapping may be each in part, in this
+ * order. */
+static void add_parts(struct sum *sum, const struct fb_mapping *mapping)
+{
+    struct fb_recording_memory *memory = &sum->total.memory;
+    uint64_t left = mapping->anonymous_bytes, start = mapping->data_end, stack_end = 0;
+    if (mapping->data_end > mapping->start) {
+        uint64_t bytes = part_of(sum, mapping, mapping->start, mapping->data_end, left);
+        *(mapping->is_recorder ? &sum->total.recorder_bytes : &memory->library_bytes) += bytes;
+        left -= bytes;
+        memory->anonymous_bytes += mapping->is_recorder ? 0 : bytes;
+    }
+    memory->anonymous_bytes += left;
+    if (fb_ranges_overlap(sum->beside->mapped, start, start + 1) == 0 &&
+        has_stack(sum, mapping, &stack_end)) {
+        uint64_t bytes = part_of(sum, mapping, start, stack_end, left);
+        memory->stack_bytes += bytes;
+        left -= bytes;
+        start = stack_end;
+    }
+    memory->mapped_bytes += mapped_in(sum, mapping, start, left);
 }
 
 static void add_mapping(struct sum *sum, const struct fb_mapping *mapping)
 {
     if (mapping->is_shared || mapping->anonymous_bytes == 0)
         return;
-    if (mapping->is_recorder) {
-        sum->total.recorder_bytes += mapping->anonymous_bytes;
+    if (!mapping->is_heap && !mapping->is_stack) {
+        add_parts(sum, mapping);
         return;
     }
     sum->total.memory.anonymous_bytes += mapping->anonymous_bytes;
-    if (mapping->is_file)
-        sum->total.memory.library_bytes += mapping->anonymous_bytes;
-    else if (mapping->is_stack)
+    if (mapping->is_stack)
         sum->total.memory.stack_bytes += mapping->anonymous_bytes;
-    else if (!mapping->is_heap)
-        add_unnamed(sum, mapping);
 }
 
 void fb_beside_sum(const struct fb_mappings *mappings, int pagemap, const struct fb_beside *beside,

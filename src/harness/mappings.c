@@ -1,6 +1,7 @@
 #include "harness/mappings.h"
 
 #include "base/alloc.h"
+#include "harness/data_end.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,21 +26,57 @@ static bool parse_head(const char *line, struct fb_mapping *out)
         .anonymous_bytes = UINT64_MAX,
         .is_shared = end[4] == 's',
         .is_hugetlb = name != NULL && strncmp(name, "/anon_hugepage", 14) == 0,
-        .is_file = name != NULL && name[0] == '/' && end[4] == 'p',
         .is_recorder = name != NULL && strstr(name, "/libfragbench-recorder.so") != NULL,
         .is_heap = name != NULL && strncmp(name, "[heap]", 6) == 0,
         .is_stack = name != NULL && (strncmp(name, "[stack]", 7) == 0 ||
                                      strstr(name, "pthread stack") != NULL), /* glibc ≥ 2.39 */
     };
+    bool is_file = name != NULL && name[0] == '/' && !out->is_shared;
+    out->data_end = is_file ? out->end : out->start;
     return true;
 }
 
-/* An object's .bss lies right behind its file's last part, without a name of its own. */
-static void inherit(const struct fb_mapping *before, const char *line, struct fb_mapping *mapping)
+/* The object whose file mappings were met last. */
+struct module {
+    pid_t pid;
+    char *name;
+    uint64_t start; /* of the first of them: the file's first byte */
+};
+
+/* The name's own copy, without the newline; NULL: the mapping has none of a file. */
+static char *file_name(const char *line)
 {
-    if (strpbrk(line, "[/") != NULL || before->end != mapping->start || mapping->is_shared)
+    const char *name = strpbrk(line, "[/");
+    return name != NULL && name[0] == '/' ? fb_format("%.*s", (int)strcspn(name, "\n"), name)
+                                          : NULL;
+}
+
+/* The object's file as the process sees it, whose root may be another. */
+static uint64_t module_end(const struct module *module)
+{
+    char *path = fb_format("/proc/%ld/root%s", (long)module->pid, module->name);
+    uint64_t end = fb_data_end(path, module->start);
+    free(path);
+    return end;
+}
+
+static void follow_module(struct module *module, const char *line, const struct fb_mapping *before,
+                          struct fb_mapping *mapping)
+{
+    char *name = file_name(line);
+    if (name != NULL) {
+        if (module->name == NULL || strcmp(module->name, name) != 0)
+            module->start = mapping->start;
+        free(module->name);
+        module->name = name;
         return;
-    mapping->is_file = before->is_file;
+    }
+    if (module->name == NULL || before == NULL || before->data_end != mapping->start ||
+        before->data_end == before->start || mapping->is_shared || strchr(line, '[') != NULL)
+        return;
+    uint64_t end = module_end(module);
+    if (end > mapping->start)
+        mapping->data_end = end < mapping->end ? end : mapping->end;
     mapping->is_recorder = before->is_recorder;
 }
 
@@ -52,8 +89,9 @@ static void add_size(const char *line, struct fb_mapping *to)
         to->is_hugetlb = true;
 }
 
-static void parse(FILE *file, bool with_sizes, struct fb_mappings *out)
+static void parse(FILE *file, pid_t pid, bool with_sizes, struct fb_mappings *out)
 {
+    struct module module = {.pid = pid};
     char *line = NULL;
     size_t size = 0, capacity = 0;
     struct fb_mapping mapping;
@@ -67,13 +105,15 @@ static void parse(FILE *file, bool with_sizes, struct fb_mappings *out)
             capacity = capacity == 0 ? 128 : capacity * 2;
             out->items = fb_realloc(out->items, capacity, sizeof *out->items);
         }
-        if (with_sizes)
+        if (with_sizes) {
             mapping.anonymous_bytes = 0;
-        if (out->count > 0)
-            inherit(&out->items[out->count - 1], line, &mapping);
+            follow_module(&module, line, out->count > 0 ? &out->items[out->count - 1] : NULL,
+                          &mapping);
+        }
         out->items[out->count++] = mapping;
     }
     free(line);
+    free(module.name);
 }
 
 int fb_mappings_read(pid_t pid, bool with_sizes, struct fb_mappings *out, struct fb_error *err)
@@ -84,7 +124,7 @@ int fb_mappings_read(pid_t pid, bool with_sizes, struct fb_mappings *out, struct
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return fb_fail_errno(err, "cannot open %s", path);
-    parse(file, with_sizes, &read);
+    parse(file, pid, with_sizes, &read);
     int result = ferror(file) ? fb_fail_errno(err, "cannot read %s", path) : 0;
     (void)fclose(file);
     if (result == 0)

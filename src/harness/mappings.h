@@ -15,8 +15,11 @@ struct fb_mapping {
     bool is_shared;
     bool is_hugetlb; /* its pages are not counted in RSS */
     bool is_heap, is_stack;
-    bool is_file;     /* or the unnamed rest of an object's data (.bss) right behind it */
-    bool is_recorder; /* of fragbench's recorder library */
+    bool is_recorder; /* of fragbench's recorder library, up to data_end */
+    /* A private file mapping: end. One right behind an object's, without a name: where the object's
+     * .bss ends in it, where sizes were asked for; the kernel makes one mapping of that and of what
+     * lies next to it. Else start. */
+    uint64_t data_end;
 };
 
 struct fb_mappings {

@@ -10,9 +10,13 @@
 
 #define LOOK_NS UINT64_C(2000000)
 #define WALK_PART 50U                    /* walks take at most this part of the time … */
-#define WALK_GRACE_NS UINT64_C(20000000) /* … and this, which a short program gets, too */
+#define WALK_GRACE_NS UINT64_C(50000000) /* … and this, which a short program gets, too */
 #define WALK_LEAST_NS UINT64_C(1000000000)
+#define FIT_PART 33U /* a walk's sum may be off by 3 per cent … */
+#define FIT_BYTES UINT64_C(1048576)
 #define NEW_PEAK_PART 100U /* a peak is new from one per cent … */
+#define MUCH_PART 5U
+#define STILL_BYTES UINT64_C(65536)
 #define NEW_PEAK_BYTES UINT64_C(262144)
 
 static uint64_t monotonic_ns(void)
@@ -76,58 +80,99 @@ static void record(struct fb_spool_memory *memory, struct fb_recording_writer *w
     fb_recording_writer_memory(writer, &now);
 }
 
-static void walk(struct fb_spool_memory *memory, const struct fb_spool_target *target,
-                 struct fb_recording_writer *writer)
+/* What the process holds by the kernel's own counters, which are read at one instant. */
+static bool read_held(const struct fb_spool_target *target, uint64_t *bytes)
 {
-    uint64_t begin_ns = monotonic_ns();
+    struct fb_error gone = {0};
+    return fb_proc_held(target->pid, bytes, &gone) == 0;
+}
+
+bool fb_spool_memory_fits(uint64_t sum_bytes, uint64_t before_bytes, uint64_t after_bytes)
+{
+    uint64_t least = before_bytes < after_bytes ? before_bytes : after_bytes;
+    uint64_t most = before_bytes < after_bytes ? after_bytes : before_bytes;
+    return sum_bytes + least / FIT_PART + FIT_BYTES >= least &&
+           sum_bytes <= most + most / FIT_PART + FIT_BYTES;
+}
+
+/* The mappings are walked one by one while the process goes on: a block that moves from one that is
+ * yet to come to one that was there counts in both, or in none. So the parts are taken from the
+ * walk, if its sum fits the counters before and behind it, and the whole from those. */
+static bool measure(const struct fb_spool_memory *memory, const struct fb_spool_target *target,
+                    struct fb_beside_sum *sum)
+{
+    uint64_t before_bytes = 0, after_bytes = 0;
+    struct fb_error gone = {0};
     uint64_t *stacks = fb_alloc(memory->stack_count, sizeof *stacks);
     for (size_t i = 0; i < memory->stack_count; i++)
         stacks[i] = memory->stacks[i].address;
     const struct fb_beside beside = {&memory->mapped, stacks, memory->stack_count,
                                      target->own_bytes};
-    struct fb_beside_sum sum;
-    struct fb_error gone = {0};
-    /* Asked last: an exec between the two would give the next image's memory to this one. */
-    bool known = fb_beside_measure(target->pid, &beside, &sum, &gone) == 0 &&
-                 fb_mappings_named(target->pid, target->mapping);
+    /* Whose process it is, is asked last: an exec before that would give the next image's memory to
+     * this one. */
+    bool known = read_held(target, &before_bytes) &&
+                 fb_beside_measure(target->pid, &beside, sum, &gone) == 0 &&
+                 read_held(target, &after_bytes) && fb_mappings_named(target->pid, target->mapping);
     free(stacks);
+    uint64_t all_bytes = known ? sum->memory.anonymous_bytes + sum->recorder_bytes : 0;
+    if (!known || !fb_spool_memory_fits(all_bytes, before_bytes, after_bytes))
+        return false;
+    uint64_t held_bytes = before_bytes > after_bytes ? before_bytes : after_bytes;
+    uint64_t beside_bytes = fb_recording_beside_bytes(&sum->memory);
+    sum->memory.anonymous_bytes = held_bytes > beside_bytes + sum->recorder_bytes
+                                      ? held_bytes - sum->recorder_bytes
+                                      : beside_bytes;
+    return true;
+}
+
+static void walk(struct fb_spool_memory *memory, const struct fb_spool_target *target,
+                 struct fb_recording_writer *writer)
+{
+    uint64_t begin_ns = monotonic_ns();
+    struct fb_beside_sum sum;
+    bool known = measure(memory, target, &sum);
     memory->walked_ns = monotonic_ns();
     memory->spent_ns += memory->walked_ns - begin_ns;
-    if (!known) {
+    if (!known && !fb_mappings_named(target->pid, target->mapping))
         memory->seen_peak_bytes = 0; /* perhaps another image's */
+    if (!known)
         return;
-    }
     memory->walked = true;
     memory->last = sum.memory;
     memory->recorder_bytes = sum.recorder_bytes;
     record(memory, writer);
 }
 
+/* A new peak is worth a walk when the process has stopped growing, or has grown a lot: one that
+ * grows is not walked at every step. */
 static bool is_due(const struct fb_spool_memory *memory, uint64_t now_ns, uint64_t held_bytes)
 {
     if (memory->spent_ns > (now_ns - memory->begin_ns) / WALK_PART + WALK_GRACE_NS)
         return false;
-    uint64_t known = memory->written_peak_bytes;
+    uint64_t known = memory->written_peak_bytes, peak = memory->seen_peak_bytes;
+    bool is_new = peak > known + known / NEW_PEAK_PART + NEW_PEAK_BYTES;
+    bool rests = held_bytes <= memory->held_bytes + STILL_BYTES;
     return !memory->walked || now_ns - memory->walked_ns >= WALK_LEAST_NS ||
-           held_bytes > known + known / NEW_PEAK_PART + NEW_PEAK_BYTES;
+           (is_new && (rests || held_bytes > known + known / MUCH_PART));
 }
 
 void fb_spool_memory_look(struct fb_spool_memory *memory, const struct fb_spool_target *target,
                           struct fb_recording_writer *writer)
 {
-    struct fb_error gone = {0};
     uint64_t now_ns = monotonic_ns(), held_bytes = 0;
     if (memory->begin_ns == 0)
         memory->begin_ns = now_ns;
     if (now_ns - memory->looked_ns < LOOK_NS)
         return;
     memory->looked_ns = now_ns;
-    if (fb_proc_held(target->pid, &held_bytes, &gone) != 0)
+    if (!read_held(target, &held_bytes))
         return;
     held_bytes -= held_bytes < memory->recorder_bytes ? held_bytes : memory->recorder_bytes;
     if (held_bytes > memory->seen_peak_bytes)
         memory->seen_peak_bytes = held_bytes;
-    if (is_due(memory, now_ns, held_bytes))
+    bool due = is_due(memory, now_ns, held_bytes);
+    memory->held_bytes = held_bytes;
+    if (due)
         walk(memory, target, writer);
 }
 

@@ -30,6 +30,7 @@ struct fb_spool_memory {     /* zeroed: nothing known */
     struct fb_recording_memory last; /* the last walk's */
     uint64_t recorder_bytes;
     uint64_t written_peak_bytes; /* the most that has been recorded */
+    uint64_t held_bytes;         /* at the last look */
     uint64_t seen_peak_bytes;    /* the most since the last walk */
 };
 
@@ -51,6 +52,9 @@ struct fb_spool_target {
  * is known, which is no error. */
 void fb_spool_memory_look(struct fb_spool_memory *memory, const struct fb_spool_target *target,
                           struct fb_recording_writer *writer);
+/* Whether a walk's sum is one of a process that held so much before and after it, but for some per
+ * cent. */
+bool fb_spool_memory_fits(uint64_t sum_bytes, uint64_t before_bytes, uint64_t after_bytes);
 /* Records a peak that no walk has followed. */
 void fb_spool_memory_end(struct fb_spool_memory *memory, struct fb_recording_writer *writer);
 void fb_spool_memory_deinit(struct fb_spool_memory *memory);

@@ -139,6 +139,29 @@ recorded() { # MODE: as MODE.fbt
     [[ $footprint -ge $((28 << 20)) && $footprint -le $((32 << 20)) ]] || fail "$footprint"
 }
 
+@test "memory beside the heap is measured, by kind, whoever allocates" {
+    local allocator mapped library stack heap
+    for allocator in ptmalloc2 jemalloc tcmalloc mimalloc; do
+        run "$FRAGBENCH" record -f -o beside.fbt -a $allocator -- "$RECORDED/recorded" beside
+        [[ $status -eq 4 ]] && continue # not installed
+        assert_status 0
+        assert_contains "$output" "MiB mapped by the program"
+        "$FRAGBENCH" run beside.fbt -f -a ptmalloc2 --layouts 1 --progress never -o out --no-timing \
+            >out.table 2>/dev/null
+        read -r mapped library stack heap < <(jq -r '.cells[0].workload.recorded |
+            [.mapped_bytes, .library_bytes, .stack_bytes,
+             .peak_bytes - .mapped_bytes - .library_bytes - .stack_bytes] |
+            map(. / 104857.6 | floor) | join(" ")' out/result.json)
+        # in tenths of MiB; an allocator's own tables are the heap's
+        [[ $mapped -ge 200 && $mapped -le 202 ]] || fail "$allocator: mapped $mapped"
+        [[ $library -ge 60 && $library -le 80 ]] || fail "$allocator: data $library"
+        [[ $stack -ge 40 && $stack -le 45 ]] || fail "$allocator: stacks $stack"
+        [[ $heap -ge 320 && $heap -le 400 ]] || fail "$allocator: heap $heap"
+        assert_contains "$(cat out.table)" "A replay is the heap alone"
+        assert_contains "$("$FRAGBENCH" check beside.fbt)" "peak recorded"
+    done
+}
+
 @test "free order replays it, too" {
     recorded threads
     "$FRAGBENCH" run threads.fbt -a ptmalloc2 --order free --layouts 1 --progress never -o out --verify \

@@ -10,6 +10,8 @@
  *   recorded kill       3000 blocks, then SIGKILL
  *   recorded peak       64 blocks of 1 MiB at once, touched, then 1000 small pairs
  *   recorded pause      1024 blocks of 64 KiB at once, freed, then nothing for 400 ms, then a pair
+ *   recorded beside     20 MiB mapped, 6 MiB of .bss, 2 MiB on the stacks of two threads each,
+ *                       32 MiB of blocks, all written, for 400 ms
  *   recorded share      blocks of 16 MiB of which all, a quarter, nothing is written
  *   recorded many       200000 pairs
  *   recorded grind      1500000 pairs of all sizes to 4 KiB
@@ -21,6 +23,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -164,6 +167,53 @@ static int peak(void)
     return 0;
 }
 
+static unsigned char data[6 << 20];
+
+static void *use_stack(void *together)
+{
+    unsigned char room[2 << 20];
+    take_back(hide(malloc(100)));
+    memset(hide(room), 1, sizeof room);
+    (void)pthread_barrier_wait(together);
+    (void)usleep(400000);
+    return NULL;
+}
+
+/* 24 MiB, of which the middle 8 go, unused, and the last 8 become 12. */
+static int map_some(void)
+{
+    unsigned char *mapped =
+        mmap(NULL, 24 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED)
+        return 1;
+    memset(mapped, 1, 8 << 20);
+    memset(mapped + (16 << 20), 1, 8 << 20);
+    (void)munmap(mapped + (8 << 20), 8 << 20);
+    unsigned char *grown = mremap(mapped + (16 << 20), 8 << 20, 12 << 20, MREMAP_MAYMOVE);
+    if (grown == MAP_FAILED)
+        return 1;
+    memset(grown, 1, 12 << 20);
+    return 0;
+}
+
+static int beside(void)
+{
+    static void *blocks[512];
+    pthread_barrier_t together;
+    pthread_t crew[2];
+    for (int i = 0; i < 512; i++)
+        memset(blocks[i] = malloc(65536), 1, 65536);
+    memset(hide(data), 1, sizeof data);
+    (void)pthread_barrier_init(&together, NULL, 3);
+    for (int i = 0; i < 2; i++)
+        (void)pthread_create(&crew[i], NULL, use_stack, &together);
+    int failed = map_some();
+    (void)pthread_barrier_wait(&together);
+    for (int i = 0; i < 2; i++)
+        (void)pthread_join(crew[i], NULL);
+    return failed;
+}
+
 static int pause_after_frees(void)
 {
     static void *blocks[1024];
@@ -259,7 +309,8 @@ int main(int argc, char **argv)
                  {"pause", pause_after_frees},
                  {"many", many},
                  {"grind", grind},
-                 {"ending", ending}};
+                 {"ending", ending},
+                 {"beside", beside}};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         if (strcmp(mode, modes[i].name) == 0)
             return modes[i].run();

@@ -262,6 +262,93 @@ static void impossible_sizes_shares_and_alignments_are_refused(void **state)
     }
 }
 
+/* Gives the header another version. */
+static void set_version(struct file *file, uint32_t version)
+{
+    struct fb_recording_header header;
+    memcpy(&header, file->data, sizeof header);
+    header.version = version;
+    header.checksum =
+        fb_recording_checksum(&header, offsetof(struct fb_recording_header, checksum));
+    memcpy(file->data, &header, sizeof header);
+}
+
+static struct file measured_file(const struct fb_recording_memory *memories, size_t count)
+{
+    int fd = -1;
+    struct fb_recording_writer *writer = open_writer(&fd);
+    for (size_t i = 0; i < count; i++) {
+        (void)fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 10, 0);
+        fb_recording_writer_memory(writer, &memories[i]);
+    }
+    return close_writer(writer, fd);
+}
+
+static void memory_is_that_of_the_highest_measurement(void **state)
+{
+    (void)state;
+    static const struct fb_recording_memory given[] = {
+        {40960, 4096, 2048, 20480}, {81920, 8192, 1024, 10240}, {81919, 0, 0, 0}};
+    struct file file = measured_file(given, 3);
+    struct fb_recording *recording = NULL;
+    struct fb_recording_memories memories;
+    struct fb_recording_event event;
+    struct fb_error err = {0};
+    uint64_t events = 0;
+    assert_int_equal(fb_recording_open_memory(&recording, "a.fbt", file.data, file.size, &err), 0);
+    for (int round = 0; round < 2; round++) {
+        while (fb_recording_next(recording, &event, &err) > 0)
+            events++;
+        fb_recording_memories(recording, &memories);
+        assert_int_equal(memories.count, 3);
+        assert_memory_equal(&memories.peak, &given[1], sizeof given[1]);
+        assert_int_equal(memories.beside_most_bytes, 26624);
+        fb_recording_rewind(recording);
+    }
+    assert_int_equal(events, 6); /* measurements are no events */
+    fb_recording_memories(recording, &memories);
+    assert_int_equal(memories.count, 0);
+    fb_recording_close(recording);
+    free(file.data);
+}
+
+static void parts_of_memory_beyond_the_whole_are_refused(void **state)
+{
+    (void)state;
+    static const struct fb_recording_memory wrong = {4096, 2048, 2048, 1024};
+    struct file file = measured_file(&wrong, 1);
+    struct fb_error err = {0};
+    bool complete = false;
+    assert_int_equal(read_all(&file, &complete, &err), -1);
+    assert_non_null(strstr(err.text, "more than all of it"));
+    free(file.data);
+}
+
+static void a_file_of_version_1_is_read_and_has_no_memory(void **state)
+{
+    (void)state;
+    static const struct fb_recording_memory memory = {4096, 0, 0, 0};
+    bool complete = false;
+    struct fb_error err = {0};
+    struct file old = small_file();
+    set_version(&old, 1);
+    assert_int_equal(read_all(&old, &complete, &err), 9);
+    assert_true(complete);
+    free(old.data);
+    struct file impossible = measured_file(&memory, 1);
+    set_version(&impossible, 1);
+    assert_int_equal(read_all(&impossible, &complete, &err), -1);
+    assert_non_null(strstr(err.text, "an unknown event"));
+    free(impossible.data);
+    struct file later = small_file();
+    struct fb_error refused = {0};
+    set_version(&later, FB_RECORDING_VERSION + 1);
+    assert_int_equal(read_all(&later, &complete, &refused), -1);
+    assert_non_null(
+        strstr(refused.text, "a recording of version 3, this fragbench reads versions 1 to 2"));
+    free(later.data);
+}
+
 /* Many blocks: every object's death finds its own size. */
 static void a_long_recording_keeps_every_object_apart(void **state)
 {
@@ -330,6 +417,9 @@ int main(void)
         cmocka_unit_test(bytes_after_the_end_are_refused),
         cmocka_unit_test(events_about_objects_that_are_not_alive_are_refused),
         cmocka_unit_test(impossible_sizes_shares_and_alignments_are_refused),
+        cmocka_unit_test(memory_is_that_of_the_highest_measurement),
+        cmocka_unit_test(parts_of_memory_beyond_the_whole_are_refused),
+        cmocka_unit_test(a_file_of_version_1_is_read_and_has_no_memory),
         cmocka_unit_test(a_long_recording_keeps_every_object_apart),
         cmocka_unit_test(a_full_disk_is_an_error),
     };
