@@ -18,6 +18,10 @@ load() { # DIR
     local socket try count
     socket=$(realpath "$1")/redis.sock
     count=$(times 200000)
+    [[ ${#socket} -lt 108 ]] || {
+        echo "$socket is too long for a socket; take another folder" >&2
+        return 1
+    }
     for ((try = 0; try < 200; try++)); do
         redis-cli -s "$socket" ping >/dev/null 2>&1 && break
         sleep 0.05
@@ -36,8 +40,10 @@ serve() { # DIR
 # The load in a process of its own that nothing is preloaded into, and which ends the server.
 run() { # DIR
     rm -f "$1/redis.sock"
-    (env -u LD_PRELOAD setsid bash -c "'$0' load '$1'; redis-cli -s '$1/redis.sock' shutdown nosave" \
-        >"$1/load.log" 2>&1 &)
+    # A load that fails ends the server by a signal, so that the run fails, too.
+    # shellcheck disable=SC2016 # the inner shell's
+    (env -u LD_PRELOAD setsid bash -c '"$1" load "$2" && redis-cli -s "$2/redis.sock" shutdown nosave || kill -9 "$3"' \
+        load "$(realpath "$0")" "$(realpath "$1")" $$ >"$1/load.log" 2>&1 &)
     server "$1"
 }
 

@@ -3,17 +3,27 @@
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
+font=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
+
 check() {
-    need tesseract "tesseract-ocr tesseract-ocr-eng" && need_module PIL python3-pil
+    need tesseract "tesseract-ocr tesseract-ocr-eng" && need_module PIL python3-pil || return
+    tesseract --list-langs 2>/dev/null | grep -qx eng || {
+        echo "tesseract has no English data (apt-get install tesseract-ocr-eng)"
+        return 77
+    }
+    [[ -f $font ]] || {
+        echo "$font is missing (apt-get install fonts-dejavu-core)"
+        return 77
+    }
 }
 
 prepare() {
-    "$python" - "$1" "$(times 3)" <<'PYTHON'
+    "$python" - "$1" "$(times 3)" "$font" <<'PYTHON'
 import random, sys
 from PIL import Image, ImageDraw, ImageFont
 random.seed(1)
 words = "memory allocator page fragment release thread cache model request buffer weight token".split()
-font = ImageFont.truetype("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", 30)
+font = ImageFont.truetype(sys.argv[3], 30)
 names = []
 for number in range(int(sys.argv[2])):
     page = Image.new("L", (1240, 1754), 255)
