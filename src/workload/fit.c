@@ -119,7 +119,6 @@ static int try_scaled(const struct fb_workload *recording, const char *name,
                       const struct fb_fit_options *way, struct attempt *out, struct fb_error *err)
 {
     struct fb_fit_options options = *way;
-    options.life_scale = 1;
     if (try(recording, name, &options, out, err) != 0)
         return -1;
     for (unsigned round = 0; round < SCALE_ROUNDS && out->off > NEAR; round++) {
@@ -140,11 +139,9 @@ int fb_fit_make(const struct fb_workload *recording, const char *name, struct fb
                 struct fb_fit_report *report, struct fb_error *err)
 {
     static const struct fb_fit_options ways[] = {
-        {.phases = 4, .soon_part = 0},    {.phases = 4, .soon_part = 0.25},
-        {.phases = 4, .soon_part = 1},    {.phases = 8, .soon_part = 0},
-        {.phases = 8, .soon_part = 0.25}, {.phases = 8, .soon_part = 1},
-        {.phases = 16, .soon_part = 0},   {.phases = 16, .soon_part = 0.25},
-        {.phases = 16, .soon_part = 1},
+        {4, 0, false, 1},  {4, 0, true, 1},  {4, 0.25, true, 1},  {4, 1, false, 1},
+        {8, 0, false, 1},  {8, 0, true, 1},  {8, 0.25, true, 1},  {8, 1, false, 1},
+        {16, 0, false, 1}, {16, 0, true, 1}, {16, 0.25, true, 1}, {16, 1, false, 1},
     };
     struct attempt best = {.off = INFINITY};
     char *clean = clean_name(name);

@@ -12,6 +12,7 @@
 #define FB_FIT_PARTS 8U          /* of a range, where they are not */
 #define FB_FIT_CYCLE_MAX 40U     /* objects whose sizes are written in their order */
 #define FB_FIT_WORKERS_MAX 256U
+#define FB_FIT_COUNTS_MAX 40U /* numbers in a list of counts, if there are not more workers */
 #define FB_FIT_BIG_BYTES UINT64_C(65536)
 #define FB_FIT_ITERATIONS 20U /* of a phase: equal parts of its events */
 
@@ -22,6 +23,7 @@ struct fb_fit_options {
                          cuts, too */
     double soon_part; /* an object that crosses a cut and lives for less than this part of a phase's
                          births is temporary all the same */
+    bool timed_pools; /* tells the parts of a pool's phases apart, too */
     double life_scale; /* what temporary ones' lifetimes are multiplied by */
 };
 
@@ -59,6 +61,7 @@ struct fb_fit_model {
     uint64_t peak_bytes;
     uint32_t workers; /* threads of the pool */
     double life_scale;
+    bool timed_pools;
 };
 
 /* The largest size of a range: factors of 4 up to 64 KiB, of 2 above. */

@@ -346,7 +346,8 @@ int fb_fit_survey(struct fb_replica *replica, const struct fb_fit_options *optio
                   struct fb_fit_model *model, struct fb_error *err)
 {
     struct survey survey = {.replica = replica, .options = options, .model = model};
-    *model = (struct fb_fit_model){.life_scale = options->life_scale};
+    *model = (struct fb_fit_model){.life_scale = options->life_scale,
+                                   .timed_pools = options->timed_pools};
     survey.alive = fb_alloc(replica->handle_count, sizeof *survey.alive);
     survey.ticks = fb_alloc(replica->thread_count, sizeof *survey.ticks);
     survey.thread_seen = fb_alloc(replica->thread_count, sizeof *survey.thread_seen);
