@@ -24,7 +24,7 @@ struct fb_fit_options {
     double soon_part; /* an object that crosses a cut and lives for less than this part of a phase's
                          births is temporary all the same */
     bool timed_pools; /* tells the parts of a pool's phases apart, too */
-    double life_scale; /* what temporary ones' lifetimes are multiplied by */
+    uint64_t volume_bytes, peak_bytes; /* of the recording, see fb_fit_measure() */
 };
 
 struct fb_fit_class {
@@ -59,8 +59,8 @@ struct fb_fit_model {
     uint32_t phase_count;
     uint64_t duration_ns;
     uint64_t peak_bytes;
-    uint32_t workers; /* threads of the pool */
-    double life_scale;
+    uint32_t workers;  /* threads of the pool */
+    double life_scale; /* what temporary ones' lifetimes are multiplied by; 1 */
     bool timed_pools;
 };
 
@@ -73,6 +73,9 @@ static inline bool fb_fit_is_big(unsigned range)
     return range > 5;
 }
 
+/* Sets what of the options is the recording's own. */
+int fb_fit_measure(struct fb_replica *replica, struct fb_fit_options *options,
+                   struct fb_error *err) FB_MUST_USE;
 /* Reads the recording. The caller calls deinit whatever happened. */
 int fb_fit_survey(struct fb_replica *replica, const struct fb_fit_options *options,
                   struct fb_fit_model *model, struct fb_error *err) FB_MUST_USE;
