@@ -12,7 +12,7 @@
 
 #define TEXT_CAP_BYTES ((size_t)1 << 20) /* what the language reads */
 #define NEAR 0.05
-#define SCALE_ROUNDS 3U
+#define SCALE_ROUNDS 2U
 #define WORTH 0.03 /* how much nearer makes up for more phases and classes */
 
 struct attempt {
@@ -79,26 +79,22 @@ static int judge(const struct fb_fit_model *model, struct attempt *attempt, stru
     return status;
 }
 
-static int try(const struct fb_workload *recording, const char *name,
-               const struct fb_fit_options *options, struct attempt *attempt, struct fb_error *err)
+/* The model as a text, judged. */
+static int write_attempt(const struct fb_workload *recording, const char *name,
+                         const struct fb_fit_model *model, struct attempt *attempt,
+                         struct fb_error *err)
 {
-    struct fb_fit_model model;
     fb_buf_init(&attempt->text, TEXT_CAP_BYTES);
-    int status = fb_fit_survey(recording->replica, options, &model, err);
-    if (status == 0) {
-        fb_fit_write(&model, name, &attempt->text);
-        attempt->report = (struct fb_fit_report){.recorded_peak_bytes = model.peak_bytes,
-                                                 .phases = model.phase_count,
-                                                 .classes = model.class_count};
-        status = attempt->text.overflow
-                     ? fb_fail(err, FB_ERROR_INPUT,
-                               "the recording is too varied for a readable workload; replay it "
-                               "instead: `fragbench run %s`",
-                               recording->file)
-                     : judge(&model, attempt, err);
-    }
-    fb_fit_deinit(&model);
-    return status;
+    fb_fit_write(model, name, &attempt->text);
+    attempt->report = (struct fb_fit_report){.recorded_peak_bytes = model->peak_bytes,
+                                             .phases = model->phase_count,
+                                             .classes = model->class_count};
+    if (!attempt->text.overflow)
+        return judge(model, attempt, err);
+    return fb_fail(err, FB_ERROR_INPUT,
+                   "the recording is too varied for a readable workload; replay it instead: "
+                   "`fragbench run %s`",
+                   recording->file);
 }
 
 /* The nearer of the two, and not by a hair; what the other one holds is freed. */
@@ -112,48 +108,65 @@ static void keep_nearer(struct attempt *best, struct attempt *attempt, double wo
     fb_buf_deinit(&attempt->text);
 }
 
-/* One way to cut, and then with lifetimes that bring its peak to the recording's: objects whose
- * lives are drawn one by one meet by chance more often, or less, than those of a program's steps.
- */
-static int try_scaled(const struct fb_workload *recording, const char *name,
-                      const struct fb_fit_options *way, struct attempt *out, struct fb_error *err)
+/* With lifetimes that bring the peak to the recording's: objects whose lives are drawn one by one
+ * meet by chance more often, or less, than those of a program's steps. */
+static int scale_lives(const struct fb_workload *recording, const char *name,
+                       struct fb_fit_model *model, struct attempt *best, struct fb_error *err)
 {
-    struct fb_fit_options options = *way;
-    options.life_scale = 1;
-    if (try(recording, name, &options, out, err) != 0)
-        return -1;
-    for (unsigned round = 0; round < SCALE_ROUNDS && out->off > NEAR; round++) {
-        struct attempt attempt = {0};
-        double wrong =
-            (double)out->report.peak_bytes / (double)(out->report.recorded_peak_bytes + 1);
+    for (unsigned round = 0; round < SCALE_ROUNDS && best->off > NEAR; round++) {
+        struct attempt attempt = {.off = INFINITY};
+        double wrong = (double)best->report.peak_bytes / (double)(model->peak_bytes + 1);
         if (fabs(wrong - 1) < NEAR / 2 || wrong <= 0)
-            break;
-        options.life_scale /= wrong * wrong;
-        if (try(recording, name, &options, &attempt, err) != 0)
+            return 0;
+        model->life_scale /= wrong * wrong;
+        int status = write_attempt(recording, name, model, &attempt, err);
+        keep_nearer(best, &attempt, 0);
+        if (status != 0)
             return -1;
-        keep_nearer(out, &attempt, 0);
     }
     return 0;
+}
+
+static int try(const struct fb_workload *recording, const char *name,
+               const struct fb_fit_options *way, struct attempt *attempt, struct fb_error *err)
+{
+    struct fb_fit_model model;
+    int status = fb_fit_survey(recording->replica, way, &model, err);
+    if (status == 0)
+        status = write_attempt(recording, name, &model, attempt, err);
+    if (status == 0)
+        status = scale_lives(recording, name, &model, attempt, err);
+    fb_fit_deinit(&model);
+    return status;
 }
 
 int fb_fit_make(const struct fb_workload *recording, const char *name, struct fb_buf *out,
                 struct fb_fit_report *report, struct fb_error *err)
 {
-    static const struct fb_fit_options ways[] = {
-        {.phases = 4, .soon_part = 0},    {.phases = 4, .soon_part = 0.25},
-        {.phases = 4, .soon_part = 1},    {.phases = 8, .soon_part = 0},
-        {.phases = 8, .soon_part = 0.25}, {.phases = 8, .soon_part = 1},
-        {.phases = 16, .soon_part = 0},   {.phases = 16, .soon_part = 0.25},
-        {.phases = 16, .soon_part = 1},
+    static const struct {
+        unsigned phases;
+        double soon_part;
+        bool timed_pools;
+    } ways[] = {
+        {4, 0, false},   {4, 0, true},   {4, 0.25, true}, {8, 0, false},    {8, 0, true},
+        {8, 0.25, true}, {16, 0, false}, {16, 0, true},   {16, 0.25, true},
     };
+    struct fb_fit_options way = {0};
+    if (fb_fit_measure(recording->replica, &way, err) != 0)
+        return -1;
+    bool threaded = recording->replica->thread_count > 1;
     struct attempt best = {.off = INFINITY};
     char *clean = clean_name(name);
     struct fb_error first = {0};
     for (size_t i = 0; i < sizeof ways / sizeof ways[0] && best.off > NEAR; i++) {
         struct attempt attempt = {.off = INFINITY};
         struct fb_error why = {0};
-        if (try_scaled(recording, clean, &ways[i], &attempt, &why) != 0 &&
-            first.kind == FB_ERROR_NONE)
+        if (!threaded && ways[i].timed_pools && ways[i].soon_part <= 0)
+            continue; /* the same as the one before */
+        way.phases = ways[i].phases;
+        way.soon_part = ways[i].soon_part;
+        way.timed_pools = ways[i].timed_pools;
+        if (try(recording, clean, &way, &attempt, &why) != 0 && first.kind == FB_ERROR_NONE)
             first = why;
         keep_nearer(&best, &attempt, best.text.text != NULL ? WORTH : 0);
     }

@@ -1,15 +1,24 @@
 /* A readable workload made from a recording: an approximation in the language, to be changed and
  * scaled, where the recording itself can only be replayed.
  *
- * The recording is cut into phases: at equal times, after equally many events (a burst may hold
- * most of them), and at the moment of its largest live bytes. Objects become classes by range of
- * size and by how they end: stays_…   never freed: lifetime run kept_…    freed in a later phase:
- * lifetime manual, the later phase frees that share of them first; large ones are told apart by
- * both phases, so that their bytes are where they were temp_… freed in the phase they were born in,
- * or soon enough after it: a histogram of lifetimes in allocations of their thread Phases in which
- * other threads than main make most objects run on a pool of as many threads. Several ways to cut
- * are tried; the one whose live bytes, at the peak and at the phases'
- * ends, come nearest the recording's is kept, the coarsest of those that are near enough.
+ * The recording is cut into phases: at equal times, after equally many bytes that came and went (a
+ * burst may hold most of them), where the live bytes turn from growing to shrinking or back, and at
+ * their peak. Objects become classes by range of size and by how they end.
+ *
+ * stays_… are never freed: lifetime run.
+ *
+ * kept_… are freed in a later phase, which is in their name: lifetime manual, that phase frees them
+ * first. So what dies then lies among what lives on, as it did. Large ones are told apart by the
+ * phase they were born in, too.
+ *
+ * temp_… are freed in the phase they were born in, or soon after it: a histogram of lifetimes in
+ * allocations of their thread.
+ *
+ * A block that realloc makes much larger or smaller is as good as one that dies and one that is
+ * born. Phases in which other threads than main make most objects run on a pool of as many threads.
+ *
+ * Several ways to cut are tried; the one whose live bytes, at the peak and at the phases' ends,
+ * come nearest the recording's is kept, the coarsest of those that are near enough.
  */
 #ifndef FB_WORKLOAD_FIT_H
 #define FB_WORKLOAD_FIT_H

@@ -12,6 +12,7 @@
 #define FB_FIT_PARTS 8U          /* of a range, where they are not */
 #define FB_FIT_CYCLE_MAX 40U     /* objects whose sizes are written in their order */
 #define FB_FIT_WORKERS_MAX 256U
+#define FB_FIT_COUNTS_MAX 40U /* numbers in a list of counts, if there are not more workers */
 #define FB_FIT_BIG_BYTES UINT64_C(65536)
 #define FB_FIT_ITERATIONS 20U /* of a phase: equal parts of its events */
 
@@ -22,7 +23,8 @@ struct fb_fit_options {
                          cuts, too */
     double soon_part; /* an object that crosses a cut and lives for less than this part of a phase's
                          births is temporary all the same */
-    double life_scale; /* what temporary ones' lifetimes are multiplied by */
+    bool timed_pools; /* tells the parts of a pool's phases apart, too */
+    uint64_t volume_bytes, peak_bytes; /* of the recording, see fb_fit_measure() */
 };
 
 struct fb_fit_class {
@@ -57,8 +59,9 @@ struct fb_fit_model {
     uint32_t phase_count;
     uint64_t duration_ns;
     uint64_t peak_bytes;
-    uint32_t workers; /* threads of the pool */
-    double life_scale;
+    uint32_t workers;  /* threads of the pool */
+    double life_scale; /* what temporary ones' lifetimes are multiplied by; 1 */
+    bool timed_pools;
 };
 
 /* The largest size of a range: factors of 4 up to 64 KiB, of 2 above. */
@@ -70,6 +73,9 @@ static inline bool fb_fit_is_big(unsigned range)
     return range > 5;
 }
 
+/* Sets what of the options is the recording's own. */
+int fb_fit_measure(struct fb_replica *replica, struct fb_fit_options *options,
+                   struct fb_error *err) FB_MUST_USE;
 /* Reads the recording. The caller calls deinit whatever happened. */
 int fb_fit_survey(struct fb_replica *replica, const struct fb_fit_options *options,
                   struct fb_fit_model *model, struct fb_error *err) FB_MUST_USE;

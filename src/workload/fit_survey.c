@@ -64,18 +64,19 @@ static uint64_t magnitude(uint64_t change)
 }
 
 /* Bytes that came and went, over all events, and the largest live bytes. */
-static int find_volume(struct survey *survey, uint64_t *volume, struct fb_error *err)
+int fb_fit_measure(struct fb_replica *replica, struct fb_fit_options *options, struct fb_error *err)
 {
     struct fb_recording_event event;
-    uint64_t live = 0, peak = 0;
+    uint64_t live = 0, peak = 0, volume = 0;
     int more = 0;
-    fb_recording_rewind(survey->replica->recording);
-    while ((more = fb_recording_next(survey->replica->recording, &event, err)) > 0) {
-        *volume += magnitude(change_of(&event));
+    fb_recording_rewind(replica->recording);
+    while ((more = fb_recording_next(replica->recording, &event, err)) > 0) {
+        volume += magnitude(change_of(&event));
         live += change_of(&event);
         peak = live > peak ? live : peak;
     }
-    survey->model->peak_bytes = peak;
+    options->volume_bytes = volume;
+    options->peak_bytes = peak;
     return more;
 }
 
@@ -127,12 +128,13 @@ static void add_turns(struct fb_fit_model *model, const struct zigzag *zigzags, 
 }
 
 /* Where time and bytes are cut, where the live curve turns, and where its peak is. */
-static int find_cuts(struct survey *survey, uint64_t volume, struct fb_error *err)
+static int find_cuts(struct survey *survey, struct fb_error *err)
 {
     struct fb_fit_model *model = survey->model;
     struct fb_recording_event event;
     struct zigzag zigzags[ZIGZAGS];
     unsigned wanted = survey->options->phases, next = 1, next_part = 1;
+    uint64_t volume = survey->options->volume_bytes;
     uint64_t live = 0, moved = 0, duration_ns = survey->replica->duration_ns + 1;
     bool met = false;
     int more = 0;
@@ -346,14 +348,12 @@ int fb_fit_survey(struct fb_replica *replica, const struct fb_fit_options *optio
                   struct fb_fit_model *model, struct fb_error *err)
 {
     struct survey survey = {.replica = replica, .options = options, .model = model};
-    *model = (struct fb_fit_model){.life_scale = options->life_scale};
+    *model = (struct fb_fit_model){
+        .life_scale = 1, .timed_pools = options->timed_pools, .peak_bytes = options->peak_bytes};
     survey.alive = fb_alloc(replica->handle_count, sizeof *survey.alive);
     survey.ticks = fb_alloc(replica->thread_count, sizeof *survey.ticks);
     survey.thread_seen = fb_alloc(replica->thread_count, sizeof *survey.thread_seen);
-    uint64_t volume = 0;
-    int status = find_volume(&survey, &volume, err);
-    if (status == 0)
-        status = find_cuts(&survey, volume, err);
+    int status = find_cuts(&survey, err);
     if (status == 0) {
         qsort(model->phases, model->phase_count, sizeof *model->phases, by_event);
         status = read_objects(&survey, err);

@@ -114,26 +114,51 @@ static void add_class(const struct fb_fit_model *model, const struct fb_fit_clas
     fb_buf_adds(out, "}\n");
 }
 
-/* On the pool as many for each worker, so that none has more than its share. */
-static unsigned count_iterations(const struct fb_fit_model *model, uint32_t phase)
+/* Parts of the phase that are told apart: FB_FIT_ITERATIONS, or a divisor of it. A pool's workers
+ * each have an iteration in every part, and lists are to stay readable. Or a pool's are all dealt
+ * alike. */
+static unsigned count_parts(const struct fb_fit_model *model, uint32_t phase)
 {
-    if (model->phases[phase].births < FB_FIT_ITERATIONS)
+    bool pooled = is_pooled(&model->phases[phase]);
+    if (model->phases[phase].births < FB_FIT_ITERATIONS || (pooled && !model->timed_pools))
         return 1;
-    if (!is_pooled(&model->phases[phase]))
-        return FB_FIT_ITERATIONS;
-    return (FB_FIT_ITERATIONS + model->workers - 1) / model->workers * model->workers;
+    unsigned parts = FB_FIT_ITERATIONS;
+    if (pooled)
+        while (parts > 1 && parts * model->workers > FB_FIT_COUNTS_MAX)
+            parts = parts % 2 == 0 ? parts / 2 : 1;
+    return parts;
 }
 
-/* What each iteration allocates of the class: what it had in that part of the phase. A pool's
- * iterations are under way at once, so they are dealt the same. */
+static unsigned count_iterations(const struct fb_fit_model *model, uint32_t phase)
+{
+    unsigned parts = count_parts(model, phase), workers = model->workers;
+    if (!is_pooled(&model->phases[phase]) || model->phases[phase].births < FB_FIT_ITERATIONS)
+        return parts;
+    return parts > 1 ? parts * workers : (FB_FIT_ITERATIONS + workers - 1) / workers * workers;
+}
+
+/* Births in one of `parts` equal parts of the phase. */
+static uint64_t births_in(const struct fb_fit_class *class, uint32_t phase, unsigned part,
+                          unsigned parts)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < FB_FIT_ITERATIONS / parts; i++)
+        sum += class->births[phase][part * (FB_FIT_ITERATIONS / parts) + i];
+    return sum;
+}
+
+/* What each iteration allocates of the class: what there was in that part of the phase, dealt to
+ * the iterations that are under way in it at once; not the odd one always to the same worker. */
 static void add_count(const struct fb_fit_model *model, const struct fb_fit_class *class,
                       uint32_t phase, unsigned iterations, struct fb_buf *out)
 {
-    uint64_t total = fb_fit_births(class, phase), counts[FB_FIT_WORKERS_MAX + FB_FIT_ITERATIONS];
-    bool same = true, dealt = iterations == 1 || is_pooled(&model->phases[phase]);
+    uint64_t counts[FB_FIT_WORKERS_MAX + FB_FIT_COUNTS_MAX];
+    unsigned parts = count_parts(model, phase), crew = iterations / parts;
+    bool same = true;
     for (unsigned i = 0; i < iterations; i++) {
-        counts[i] =
-            dealt ? total * (i + 1) / iterations - total * i / iterations : class->births[phase][i];
+        uint64_t births = births_in(class, phase, i / crew, parts);
+        unsigned place = (i % crew + i / crew) % crew;
+        counts[i] = births * (place + 1) / crew - births * place / crew;
         same = same && counts[i] == counts[0];
     }
     if (same) {

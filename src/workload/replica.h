@@ -5,19 +5,24 @@
  * ledger, as the generator plays a workload; the compiler does that pass by pass.
  *
  * What becomes of it:
- *   threads   one stream each, started at the thread's first event and joined after its last. Those
- *             that lived at the recording's end live through the tail.
- *             Now and then all of them meet, so that slots of objects that were passed on can be
- *             used again.
- *   order     the recording's. Events of different threads may change places within a window of
- *             FB_REPLICA_WINDOW events, so that turns are worth their cost; never where one is
- * about an object that another thread touched in that window, never around a block of
- *             FB_REPLICA_BIG_BYTES or more (the peaks are theirs), and never across a millisecond.
- *   time      a pace wherever the recording is ahead of the cost model by a millisecond.
- *   classes   by call, alignment, range of size, share touched, and whether another thread frees
- * it. realloc   of an object that another thread has or will have: free and allocate, since in free
- * order nothing else keeps the two threads apart. phases    one, "recorded", in up to 100
- * iterations of equal time, from which drift is measured.
+ *
+ * Threads: one stream each, started at the thread's first event and joined after its last. Those
+ * that lived at the recording's end live through the tail. Now and then all of them meet, so that
+ * slots of objects that were passed on can be used again.
+ *
+ * Order: the recording's. Events of different threads may change places within a window of
+ * FB_REPLICA_WINDOW events, so that turns are worth their cost; never where one is about an object
+ * that another thread touched in that window, never around a block of FB_REPLICA_BIG_BYTES or more
+ * (the peaks are theirs), and never across a millisecond.
+ *
+ * Time: a pace wherever the recording is ahead of the cost model by a millisecond.
+ *
+ * Classes: by call, alignment, range of size, share touched, and whether another thread frees it.
+ *
+ * A realloc of an object that another thread has or will have: free and allocate, since in free
+ * order nothing else keeps the two threads apart.
+ *
+ * Phases: one, "recorded", in up to 100 iterations of equal time, from which drift is measured.
  */
 #ifndef FB_WORKLOAD_REPLICA_H
 #define FB_WORKLOAD_REPLICA_H

@@ -173,6 +173,127 @@ static void sizes_at_the_edge_of_a_range_make_one_class(void **state)
     free(text);
 }
 
+static void assert_exact(const struct fb_fit_report *report)
+{
+    assert_in_range(report->peak_bytes, report->recorded_peak_bytes * 99 / 100,
+                    report->recorded_peak_bytes * 101 / 100);
+}
+
+/* Nine in ten die at half time: they lie among the tenth, and so they are two classes of which each
+ * iteration makes some, not one whose first nine tenths are freed. */
+static void what_dies_lies_among_what_lives_on(void **state)
+{
+    (void)state;
+    int fd = -1;
+    struct fb_recording_writer *writer = begin(&fd);
+    struct fb_fit_report report;
+    static uint64_t objects[KEPT_MAX];
+    for (uint64_t i = 0; i < KEPT_MAX; i++) {
+        fb_recording_writer_at(writer, 0, i * 1000000);
+        objects[i] = fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 200, 0);
+    }
+    for (int round = 0; round < 2; round++) {
+        fb_recording_writer_at(writer, 0, (UINT64_C(4) + 4 * (uint64_t)round) * 1000000000);
+        for (uint64_t i = 0; i < KEPT_MAX; i++)
+            if ((i % 10 == 0) == (round == 1))
+                fb_recording_writer_free(writer, objects[i]);
+    }
+    char *text = fit(load(writer, fd), "scattered", &report);
+    assert_int_equal(report.peak_bytes, KEPT_MAX * 200);
+    assert_null(strstr(text, "%")); /* no share of a class is freed: all of it is */
+    const char *first = strstr(text, "kept_to_256b_p");
+    assert_non_null(first);
+    const char *second = strstr(first + 14, "kept_to_256b_p");
+    assert_non_null(second);
+    assert_memory_not_equal(first, second, 17);
+    free(text);
+}
+
+/* A hump within what would be one phase of equal time. */
+static void where_the_live_bytes_turn_there_is_a_cut(void **state)
+{
+    (void)state;
+    int fd = -1;
+    struct fb_recording_writer *writer = begin(&fd);
+    struct fb_fit_report report;
+    static uint64_t objects[1000];
+    for (uint64_t hump = 0; hump < 3; hump++) {
+        fb_recording_writer_at(writer, 0, hump * 1000000);
+        for (uint64_t i = 0; i < 1000; i++)
+            objects[i] = fb_recording_writer_birth(writer, FB_RECORDING_MALLOC,
+                                                   5000 * (1 + hump % 2) + i, 0);
+        for (uint64_t i = 0; i < 1000; i++)
+            fb_recording_writer_free(writer, objects[i]);
+    }
+    fb_recording_writer_at(writer, 0, 60000000000);
+    (void)fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 10, 0);
+    char *text = fit(load(writer, fd), "humps", &report);
+    assert_in_range(report.peak_bytes, report.recorded_peak_bytes * 97 / 100,
+                    report.recorded_peak_bytes * 103 / 100);
+    free(text);
+}
+
+/* Most objects have one of two sizes, which stand at the ends of a histogram's parts. */
+static void a_size_that_many_objects_have_is_kept(void **state)
+{
+    (void)state;
+    int fd = -1;
+    struct fb_recording_writer *writer = begin(&fd);
+    struct fb_rng rng;
+    struct fb_fit_report report;
+    fb_rng_seed_named(&rng, 1, "sizes");
+    for (uint64_t i = 0; i < 20000; i++) {
+        uint64_t size = i % 10 == 0 ? 300 + fb_rng_below(&rng, 700) : i % 3 == 0 ? 352 : 640;
+        (void)fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, size, 0);
+    }
+    char *text = fit(load(writer, fd), "sizes", &report);
+    assert_non_null(strstr(text, "351, 352"));
+    assert_non_null(strstr(text, "639, 640"));
+    assert_exact(&report);
+    free(text);
+}
+
+/* Main makes what another thread frees: there is no thread beside main to free it. */
+static void what_main_hands_over_is_fitted_too(void **state)
+{
+    (void)state;
+    int fd = -1;
+    struct fb_recording_writer *writer = begin(&fd);
+    struct fb_fit_report report;
+    for (uint64_t i = 0; i < 1000; i++) {
+        fb_recording_writer_at(writer, 0, i * 1000000);
+        uint64_t object = fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 100 + i, 0);
+        (void)fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 50, 0);
+        fb_recording_writer_at(writer, 1, i * 1000000);
+        fb_recording_writer_free(writer, object);
+    }
+    char *text = fit(load(writer, fd), "handed", &report);
+    assert_non_null(strstr(text, "_handed"));
+    assert_null(strstr(text, "freed_by"));
+    assert_near(&report);
+    free(text);
+}
+
+/* A buffer that doubles leaves holes of its smaller sizes. */
+static void a_block_that_grows_is_fitted_as_several(void **state)
+{
+    (void)state;
+    int fd = -1;
+    struct fb_recording_writer *writer = begin(&fd);
+    struct fb_fit_report report;
+    for (uint64_t i = 0; i < 100; i++) {
+        uint64_t object = fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 1000, 0);
+        fb_recording_writer_realloc(writer, object, 1100); /* hardly: it stays */
+        fb_recording_writer_realloc(writer, object, 300000);
+        fb_recording_writer_free(writer, object);
+        (void)fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 50, 0);
+    }
+    char *text = fit(load(writer, fd), "growing", &report);
+    assert_non_null(strstr(text, "temp_to_4k: {size: 1100"));
+    assert_non_null(strstr(text, "temp_to_512k: {size: 300000"));
+    free(text);
+}
+
 static void a_single_call_is_a_workload(void **state)
 {
     (void)state;
@@ -207,6 +328,11 @@ int main(void)
         cmocka_unit_test(other_threads_become_a_pool),
         cmocka_unit_test(large_blocks_are_where_they_were),
         cmocka_unit_test(sizes_at_the_edge_of_a_range_make_one_class),
+        cmocka_unit_test(what_dies_lies_among_what_lives_on),
+        cmocka_unit_test(where_the_live_bytes_turn_there_is_a_cut),
+        cmocka_unit_test(a_size_that_many_objects_have_is_kept),
+        cmocka_unit_test(what_main_hands_over_is_fitted_too),
+        cmocka_unit_test(a_block_that_grows_is_fitted_as_several),
         cmocka_unit_test(a_single_call_is_a_workload),
         cmocka_unit_test(an_idle_hour_stays_one),
     };
