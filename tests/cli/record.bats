@@ -162,6 +162,22 @@ recorded() { # MODE: as MODE.fbt
     done
 }
 
+@test "a recording is explained, drawn and reported like a workload" {
+    recorded beside
+    "$FRAGBENCH" run beside.fbt -a ptmalloc2 --layouts 1 --progress never -o out --no-timing --explain \
+        --sketch always >out.table 2>/dev/null
+    assert_contains "$(cat out.table)" "Where the memory is when most is live"
+    assert_contains "$(cat out.table)" "beside: RSS, anonymous (MiB) over virtual time"
+    "$FRAGBENCH" report out >/dev/null 2>&1
+    assert_contains "$(cat out/report.html)" "A replay is the heap alone"
+    command -v gnuplot >/dev/null || skip "gnuplot is not installed: no pictures"
+    "$FRAGBENCH" plot out >/dev/null 2>&1
+    local picture
+    for picture in rss parts heat; do
+        [[ -s out/plots/$picture-beside.svg ]] || fail "no $picture"
+    done
+}
+
 @test "free order replays it, too" {
     recorded threads
     "$FRAGBENCH" run threads.fbt -a ptmalloc2 --order free --layouts 1 --progress never -o out --verify \

@@ -112,7 +112,7 @@ static void this_process_is_measured_to_the_page(void **state)
     assert_int_equal(before.memory.mapped_bytes, 0);
     assert_int_equal(after.memory.mapped_bytes, PAGES(300));
     assert_in_range(after.memory.anonymous_bytes - before.memory.anonymous_bytes, PAGES(1200),
-                    PAGES(1264)); /* the reading itself allocates */
+                    PAGES(1600)); /* the reading itself allocates, more under a sanitizer */
     assert_true(after.memory.library_bytes > 0);
     assert_true(after.memory.stack_bytes > 0);
     assert_int_equal(munmap(both, PAGES(2000)), 0);
