@@ -18,7 +18,7 @@
  *
  * Waste: none of its own, no header is put before a block. What is refused early: nothing; the
  * threads' credit is collected before anybody is refused. Cost: the block's usable size twice
- * (usable.h) and two visits to the thread's pocket for each block.
+ * (preload/usable.h) and two visits to the thread's pocket for each block.
  *
  * The reservation follows the seed of the idea, a counter checked before each allocation (a Rust
  * GlobalAlloc with an atomic), whose load, comparison and add are three steps that threads can pass
@@ -30,10 +30,10 @@
 #include "budgeted/credit.h"
 #include "budgeted/footprint.h"
 #include "budgeted/shortage.h"
-#include "budgeted/usable.h"
 #include "fragbench/budgeted.h"
 #include "preload/contract.h"
 #include "preload/inner.h"
+#include "preload/usable.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -94,7 +94,7 @@ void fba_open(void)
         return;
     }
     state.inner = *inner;
-    fba_usable_open(inner);
+    fba_usable_open(inner->malloc_usable_size, inner->remaps);
     set_options();
     atomic_store_explicit(&state.way, fba_footprint_is_on() ? FOOTPRINT : CHARGED,
                           memory_order_release);

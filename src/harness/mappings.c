@@ -40,7 +40,8 @@ static bool parse_head(const char *line, struct fb_mapping *out)
 struct module {
     pid_t pid;
     char *name;
-    uint64_t start; /* of the first of them: the file's first byte */
+    uint64_t start; /* of the one that has the file's first byte; 0: not met */
+    bool is_data;   /* the last one met may be followed by .bss: private, and not code */
 };
 
 /* The name's own copy, without the newline; NULL: the mapping has none of a file. */
@@ -60,19 +61,40 @@ static uint64_t module_end(const struct module *module)
     return end;
 }
 
+/* "r-xp" and the offset in the file. */
+static const char *protection(const char *line)
+{
+    return strchr(line, ' ') + 1;
+}
+
+/* Code may be mapped a second time, from the middle of its file, as V8 does with its own: an object
+ * begins where its file's first byte is. */
+static void meet_file(struct module *module, char *name, const char *line,
+                      const struct fb_mapping *mapping)
+{
+    bool first_byte = strtoull(strchr(protection(line), ' '), NULL, 16) == 0;
+    if (module->name == NULL || strcmp(module->name, name) != 0)
+        module->start = 0;
+    if (first_byte)
+        module->start = mapping->start;
+    module->is_data = protection(line)[2] != 'x' && !mapping->is_shared;
+    free(module->name);
+    module->name = name;
+}
+
 static void follow_module(struct module *module, const char *line, const struct fb_mapping *before,
                           struct fb_mapping *mapping)
 {
     char *name = file_name(line);
     if (name != NULL) {
-        if (module->name == NULL || strcmp(module->name, name) != 0)
-            module->start = mapping->start;
-        free(module->name);
-        module->name = name;
+        meet_file(module, name, line, mapping);
         return;
     }
-    if (module->name == NULL || before == NULL || before->data_end != mapping->start ||
-        before->data_end == before->start || mapping->is_shared || strchr(line, '[') != NULL)
+    bool writable = protection(line)[1] == 'w';
+    module->is_data = module->is_data && writable;
+    if (!module->is_data || module->start == 0 || before == NULL ||
+        before->data_end != mapping->start || before->data_end == before->start ||
+        mapping->is_shared || strchr(line, '[') != NULL)
         return;
     uint64_t end = module_end(module);
     if (end > mapping->start)

@@ -29,6 +29,13 @@ uint64_t fb_run_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
+uint64_t fb_run_spent_ns(void)
+{
+    struct timespec spent;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return (uint64_t)spent.tv_sec * 1000000000U + (uint64_t)spent.tv_nsec;
+}
+
 static void close_all(int *const *descriptors, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

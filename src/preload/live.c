@@ -76,18 +76,23 @@ static size_t know_nothing(void *block)
     return 0;
 }
 
+static bool is_glibc(void)
+{
+    return fb_live_is_allocators(dlsym(RTLD_NEXT, "gnu_get_libc_version"));
+}
+
 /* tcmalloc allocates, by operator new, when it is asked for a size for the first time: that
  * question must not be asked of the block it just made, and so on for ever. */
 static void warm_up(size_t (*usable_size)(void *))
 {
-    next.usable_size = know_nothing;
+    fba_usable_open(know_nothing, false);
     atomic_store_explicit(&found, true, memory_order_release);
     void *block = next.malloc(1);
     if (block != NULL && usable_size != NULL)
         (void)usable_size(block);
     next.free(block);
     if (usable_size != NULL)
-        next.usable_size = usable_size;
+        fba_usable_open(usable_size, is_glibc());
 }
 
 /* Run by the first caller, long before there is a second thread. */
@@ -142,11 +147,6 @@ static size_t early_size(const void *block)
     size_t size;
     memcpy(&size, (const char *)block - sizeof size, sizeof size);
     return size;
-}
-
-size_t fb_live_usable(void *block)
-{
-    return next.usable_size(block);
 }
 
 static inline void *came(void *block)

@@ -10,6 +10,7 @@
 #ifndef FB_PRELOAD_LIVE_H
 #define FB_PRELOAD_LIVE_H
 
+#include "allocators/preload/usable.h"
 #include "trace/live.h"
 
 #include <stdbool.h>
@@ -78,7 +79,11 @@ static inline void fb_live_moved(size_t before_bytes, size_t after_bytes)
 }
 
 /* The next allocator's word on a block; 0 where it has none. */
-size_t fb_live_usable(void *block);
+static inline size_t fb_live_usable(void *block)
+{
+    return fba_usable_of(block);
+}
+
 /* Whether an object's function belongs to the allocator that answers malloc behind this library:
  * what it defines beside malloc does not come by malloc. */
 bool fb_live_is_allocators(void *function);

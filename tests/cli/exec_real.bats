@@ -86,7 +86,7 @@ int main(void)
 {
     char *block = $1(32 << 20);
     memset(block, 1, 32 << 20);
-    usleep(400000);
+    usleep(1000000);
     return block[12345] != 1;
 }
 EOF

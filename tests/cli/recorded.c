@@ -221,7 +221,7 @@ static int pause_after_frees(void)
         memset(blocks[i] = malloc(65536), 1, 65536);
     for (int i = 0; i < 1024; i++)
         take_back(blocks[i]);
-    (void)usleep(400000);
+    (void)usleep(1000000);
     take_back(hide(malloc(100)));
     return 0;
 }

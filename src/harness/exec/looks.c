@@ -106,16 +106,16 @@ static void note_peaks(struct fb_session *session)
     }
 }
 
-static void space_out(struct fb_session *session, uint64_t from_ns)
+static void space_out(struct fb_session *session, uint64_t began_ns)
 {
-    uint64_t to_ns = fb_run_now_ns(), rest_ns = (to_ns - from_ns) * AGAIN_SHARE;
-    session->next_again_ns = to_ns + (rest_ns > AGAIN_NS ? rest_ns : AGAIN_NS);
+    uint64_t rest_ns = (fb_run_spent_ns() - began_ns) * AGAIN_SHARE;
+    session->next_again_ns = fb_run_now_ns() + (rest_ns > AGAIN_NS ? rest_ns : AGAIN_NS);
 }
 
 void fb_session_look(struct fb_session *session, bool thorough)
 {
-    uint64_t from_ns = fb_run_now_ns();
-    bool again = !thorough && from_ns >= session->next_again_ns;
+    uint64_t began_ns = fb_run_spent_ns();
+    bool again = !thorough && fb_run_now_ns() >= session->next_again_ns;
     for (size_t i = 0; i < session->family.count; i++) {
         struct fb_process *process = &session->family.members[i];
         if (process->zombie || process->borrowed || process->program[0] == '\0')
@@ -134,7 +134,7 @@ void fb_session_look(struct fb_session *session, bool thorough)
     }
     note_peaks(session);
     if (again)
-        space_out(session, from_ns);
+        space_out(session, began_ns);
 }
 
 const char *fb_session_not_asked(const struct fb_session *session)

@@ -1,5 +1,5 @@
 /* A block's size out of glibc's chunk header: only where it was proven. */
-#include "budgeted/usable.h"
+#include "preload/usable.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -23,8 +23,7 @@ static size_t counted(void *block)
 
 static void open_over(bool glibc)
 {
-    const struct fba_inner inner = {.malloc_usable_size = counted, .remaps = glibc};
-    fba_usable_open(&inner);
+    fba_usable_open(counted, glibc);
     asked = 0;
     lie = 0;
 }

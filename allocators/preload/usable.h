@@ -1,4 +1,5 @@
-/* How many bytes a block of the inner allocator has.
+/* How many bytes a block of the allocator behind us has, for those that ask at each malloc and
+ * free.
  *
  * malloc_usable_size() says it, at the price of a call; glibc's also looks at the header of the
  * chunk *behind* the block, a cache line that nobody else needs. But glibc keeps a chunk's size in
@@ -7,17 +8,17 @@
  *     usable = (word & ~7) − 8, unless bit 1 says that the block is a mapping of its own
  *
  * (glibc's malloc.c, "chunk size"; the same since 1996). That is no interface, so it is not taken
- * on trust: where the inner allocator is glibc's, the first blocks are asked for by the function,
+ * on trust: where the allocator is glibc's, the first blocks are asked for by the function,
  * and only after FBA_USABLE_PROOFS answers that were what their words say, and none that was not,
  * the words are read. Debugging allocators under glibc's name, MALLOC_CHECK_ or tagged memory fail
  * the proof and are asked for ever.
  */
-#ifndef ALLOCATORS_BUDGETED_USABLE_H
-#define ALLOCATORS_BUDGETED_USABLE_H
-
-#include "preload/inner.h"
+#ifndef ALLOCATORS_PRELOAD_USABLE_H
+#define ALLOCATORS_PRELOAD_USABLE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #define FBA_USABLE_PROOFS 256U
@@ -27,9 +28,9 @@
 
 extern _Atomic bool fba_usable_by_word;
 
-/* Called once by fba_open(), before the others. */
-void fba_usable_open(const struct fba_inner *inner);
-/* Asks the inner allocator, and learns. */
+/* Called once, before the others, with the allocator's malloc_usable_size. */
+void fba_usable_open(size_t (*ask)(void *block), bool is_glibc);
+/* Asks it, and learns. */
 size_t fba_usable_ask(void *block);
 
 static inline size_t fba_usable_of(void *block)

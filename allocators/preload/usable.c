@@ -1,4 +1,4 @@
-#include "budgeted/usable.h"
+#include "allocators/preload/usable.h"
 
 _Atomic bool fba_usable_by_word;
 
@@ -8,12 +8,12 @@ static struct {
     _Atomic bool refuted; /* or there was nothing to prove */
 } state;
 
-void fba_usable_open(const struct fba_inner *inner)
+void fba_usable_open(size_t (*ask)(void *block), bool is_glibc)
 {
-    state.ask = inner->malloc_usable_size;
+    state.ask = ask;
     atomic_store(&fba_usable_by_word, false);
     atomic_store(&state.proofs, 0);
-    atomic_store(&state.refuted, !inner->remaps || sizeof(size_t) != 8);
+    atomic_store(&state.refuted, !is_glibc || sizeof(size_t) != 8);
 }
 
 /* Mappings say nothing about the others: their words have another form. */
