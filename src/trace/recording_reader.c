@@ -381,7 +381,7 @@ static int read_operands(struct fb_recording *recording, struct fb_recording_eve
 
 static int read_memory(struct fb_recording *recording, struct fb_error *err)
 {
-    struct fb_recording_memory memory;
+    struct fb_recording_memory memory = {0};
     struct fb_recording_memories *memories = &recording->memories;
     uint64_t *const members[] = {&memory.anonymous_bytes, &memory.library_bytes,
                                  &memory.stack_bytes, &memory.mapped_bytes};

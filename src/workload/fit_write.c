@@ -152,7 +152,7 @@ static uint64_t births_in(const struct fb_fit_class *class, uint32_t phase, unsi
 static void add_count(const struct fb_fit_model *model, const struct fb_fit_class *class,
                       uint32_t phase, unsigned iterations, struct fb_buf *out)
 {
-    uint64_t counts[FB_FIT_WORKERS_MAX + FB_FIT_COUNTS_MAX];
+    uint64_t counts[FB_FIT_WORKERS_MAX + FB_FIT_COUNTS_MAX] = {0};
     unsigned parts = count_parts(model, phase), crew = iterations / parts;
     bool same = true;
     for (unsigned i = 0; i < iterations; i++) {
