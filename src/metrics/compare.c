@@ -312,21 +312,33 @@ static void judge_metric(struct context *context, enum fb_metric metric)
         (void)judge_values(context, twin, false);
 }
 
+static void judge_usual(struct context *context)
+{
+    if (fb_match_data_may_differ(context->pair->base, context->pair->cell))
+        judge_metric(context, FB_METRIC_PEAK_FOOTPRINT_BYTES);
+    for (size_t i = 0; i < fb_compare_metric_count; i++)
+        judge_metric(context, fb_compare_metrics[i]);
+}
+
+static void judge_exact(struct context *context)
+{
+    for (size_t i = 0; i < FB_METRIC_COUNT; i++)
+        if (fb_metrics[i].exact)
+            judge_metric(context, (enum fb_metric)i);
+}
+
 static void judge_all(struct context *context)
 {
     const struct fb_compare_options *options = context->options;
-    bool every = options->metrics == NULL && options->expect_same && context->repeats;
-    const enum fb_metric *metrics =
-        options->metrics != NULL ? options->metrics : fb_compare_metrics;
-    size_t count = options->metrics != NULL ? options->metric_count : fb_compare_metric_count;
-    for (size_t i = 0; every && i < FB_METRIC_COUNT; i++)
-        if (fb_metrics[i].exact)
-            judge_metric(context, (enum fb_metric)i);
-    if (options->metrics == NULL && !every &&
-        fb_match_data_may_differ(context->pair->base, context->pair->cell))
-        judge_metric(context, FB_METRIC_PEAK_FOOTPRINT_BYTES);
-    for (size_t i = 0; !every && i < count; i++)
-        judge_metric(context, metrics[i]);
+    if (options->metrics == NULL) {
+        if (options->expect_same && context->repeats)
+            judge_exact(context);
+        else
+            judge_usual(context);
+        return;
+    }
+    for (size_t i = 0; i < options->metric_count; i++)
+        judge_metric(context, options->metrics[i]);
 }
 
 /* Whether the two were measured under different conditions, which is then said. */
