@@ -126,12 +126,6 @@ static void add_thp(struct fb_buf *out, const struct fb_host *host, const struct
     fb_buf_addf(out, "%s%s", or_empty(cell->thp), never ? ", off in the system" : "");
 }
 
-static bool is_recording(const struct fb_cell *cell)
-{
-    const char *file = or_empty(cell->workload.file), *ending = strrchr(file, '.');
-    return ending != NULL && strcmp(ending, ".fbt") == 0;
-}
-
 static bool same_trace(const struct fb_cell *a, const struct fb_cell *b)
 {
     return strcmp(or_empty(a->workload.trace_sha256), or_empty(b->workload.trace_sha256)) == 0;
@@ -140,14 +134,14 @@ static bool same_trace(const struct fb_cell *a, const struct fb_cell *b)
 bool fb_match_data_may_differ(const struct fb_cell *a, const struct fb_cell *b)
 {
     bool executed = a->workload.command != NULL || b->workload.command != NULL;
-    return executed || (is_recording(a) && is_recording(b) && !same_trace(a, b));
+    return executed || (fb_cell_is_recording(a) && fb_cell_is_recording(b) && !same_trace(a, b));
 }
 
 /* Two recordings of one program are two traces, and the change of the program is what they are made
  * to show: they are the same by their name. */
 static void add_trace(struct fb_buf *out, const struct fb_cell *cell)
 {
-    if (is_recording(cell))
+    if (fb_cell_is_recording(cell))
         fb_buf_adds(out, "a recording");
     else
         add_hash(out, cell->workload.trace_sha256);

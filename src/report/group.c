@@ -115,7 +115,10 @@ void fb_group_facts(const struct fb_group *group, struct fb_buf *out)
                     driver != NULL ? "; driver: " : "", fb_text_or_empty(driver));
         return;
     }
-    fb_buf_addf(out, "seed %llu", (unsigned long long)group->cells[0].workload.seed);
+    if (fb_cell_is_recording(&group->cells[0]))
+        fb_buf_adds(out, "recorded");
+    else
+        fb_buf_addf(out, "seed %llu", (unsigned long long)group->cells[0].workload.seed);
     double scale = group->cells[0].workload.scale;
     if (scale > 0 && (scale < 1 || scale > 1))
         fb_buf_addf(out, ", scale %.4g", scale);

@@ -225,3 +225,9 @@ char *fb_cell_file_name(const char *id)
     free(name);
     return shortened;
 }
+
+bool fb_cell_is_recording(const struct fb_cell *cell)
+{
+    const char *ending = cell->workload.file != NULL ? strrchr(cell->workload.file, '.') : NULL;
+    return ending != NULL && strcmp(ending, ".fbt") == 0;
+}

@@ -246,6 +246,9 @@ struct fb_result {
     size_t cell_count;
 };
 
+/* Whether the cell replayed a recording (.fbt) and no workload. */
+bool fb_cell_is_recording(const struct fb_cell *cell);
+
 /* Zeroes everything and makes every value NaN, so that nothing unmeasured reads as 0. */
 void fb_repetition_init(struct fb_repetition *repetition);
 void fb_checkpoint_deinit(struct fb_checkpoint *checkpoint);

@@ -109,10 +109,11 @@ recorded() { # MODE: as MODE.fbt
 
 @test "the peak is the program's own, replayed exactly" {
     recorded peak
-    "$FRAGBENCH" run peak.fbt -a ptmalloc2 --layouts 1 --progress never -o one --no-timing >/dev/null 2>&1
+    "$FRAGBENCH" run peak.fbt -a ptmalloc2 --layouts 1 --progress never -o one --no-timing >one.table 2>/dev/null
     "$FRAGBENCH" run peak.fbt -a ptmalloc2 --layouts 1 --progress never -o two --no-timing >/dev/null 2>&1
     local peak
     peak=$(jq '.cells[0].repetitions[0].metrics.peak_live_bytes' one/result.json)
+    assert_contains "$(cat one.table)" "peak live 64 MiB, recorded"
     # 64 MiB, and what the constructor keeps
     assert_equal "$peak" "$(((64 << 20) + 777))"
     assert_equal "$(exact_metrics one/result.json)" "$(exact_metrics two/result.json)"
