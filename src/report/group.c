@@ -145,7 +145,7 @@ unsigned fb_group_axes(const struct fb_group *group)
 {
     struct fb_spread spread[FB_AXIS_COUNT];
     unsigned axes = 0;
-    fb_spread_of(fullest(group), FB_METRIC_PEAK_LIVE_BYTES, spread);
+    fb_spread_of(fullest(group), FB_METRIC_PEAK_FOOTPRINT_BYTES, spread);
     for (unsigned axis = 0; axis < FB_AXIS_COUNT; axis++)
         axes |= spread[axis].count > 1 ? 1U << axis : 0;
     return axes;

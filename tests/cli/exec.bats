@@ -295,6 +295,16 @@ CPP
     [[ $(cat out/logs/*.log) == *libjemalloc*:*libno_allocator.so ]] || fail "$(cat out/logs/*.log)"
 }
 
+@test "without --live, too, a tie over repeats is told as one" {
+    [[ $(installed) == *jemalloc* ]] || skip "no jemalloc"
+    : >runs
+    # 16, 48 and 32 MiB under the one, 48, 16 and 32 under the other
+    watch -a ptmalloc2,jemalloc -r 3 -- bash -c "sizes=(16 48 48 16 32 32); n=\$(cat runs | wc -c)
+        printf . >>runs; exec $(subject) hold \${sizes[n]} 100"
+    assert_status 0
+    assert_contains "$output" "within 2 % or overlapping over the repeats"
+}
+
 @test "repeats are interleaved over the allocators; all are kept" {
     watch -a ptmalloc2,jemalloc -r 2 -- "$(subject)" hold 1 50
     assert_equal "$(cell ptmalloc2 '.repetitions | length')" 2
