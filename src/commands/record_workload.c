@@ -5,6 +5,7 @@
 #include "commands/locate.h"
 #include "commands/message.h"
 #include "workload/fit.h"
+#include "workload/replica.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #define TEXT_CAP_BYTES ((size_t)1 << 21)
+#define LONG_FIT_EVENTS 1000000U /* takes long enough to be announced */
 
 int fb_record_workload_check(const char *path, bool force, struct fb_error *err)
 {
@@ -76,6 +78,8 @@ int fb_record_workload(const char *recording, const char *path, struct fb_error 
         return -1;
     char *name = fb_locate_name(path);
     fb_buf_init(&text, TEXT_CAP_BYTES);
+    if (workload->replica->event_count > LONG_FIT_EVENTS)
+        fb_message_note("fitting %s: some seconds a million calls", path);
     int status = fb_fit_make(workload, name, &text, &report, err);
     if (status == 0)
         status = write_file(path, &text, err);
