@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Python objects of many sizes, of which one in ten survives, then larger buffers: holes between survivors.
+# Python objects of many sizes, of which one in ten survives, then larger buffers, held for a moment: holes between
+# survivors.
 # PYTHONMALLOC=malloc, so that malloc sees the objects and not pymalloc's arenas.
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
@@ -11,7 +12,7 @@ check() {
 run() {
     export PYTHONMALLOC=malloc PYTHONHASHSEED=0
     exec "$python" -c '
-import random, sys
+import random, sys, time
 random.seed(1)
 kept = {}
 for i in range(int(sys.argv[1])):
@@ -20,6 +21,7 @@ for i in range(int(sys.argv[1])):
         kept.pop(random.choice(range(max(0, i - 999), i + 1)), None)
 kept = {k: v for k, v in kept.items() if k % 10 == 0}
 more = [bytearray(random.randrange(1000, 200000)) for _ in range(int(sys.argv[1]) // 60)]
+time.sleep(0.3)
 print(len(kept), len(more))' "$(times 60000)"
 }
 

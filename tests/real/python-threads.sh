@@ -10,7 +10,7 @@ check() {
 run() {
     export PYTHONMALLOC=malloc PYTHONHASHSEED=0
     exec "$python" -c '
-import queue, sys, threading
+import queue, sys, threading, time
 handed = queue.Queue()
 def work(number, count):
     for i in range(count):
@@ -20,6 +20,7 @@ def work(number, count):
 crew = [threading.Thread(target=work, args=(number, int(sys.argv[1]))) for number in range(8)]
 [thread.start() for thread in crew]
 [thread.join() for thread in crew]
+time.sleep(0.3)
 print(handed.qsize())' "$(times 2500)"
 }
 
