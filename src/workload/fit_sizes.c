@@ -101,7 +101,7 @@ static void add_part(struct bins *bins, uint64_t end, uint64_t others, const str
 
 static void add_histogram(const struct fb_fit_class *class, struct fb_buf *out)
 {
-    struct point points[POINTS_MAX];
+    struct point points[POINTS_MAX] = {{0}};
     struct bins bins = {0};
     size_t count = find_points(class, points), at = 0;
     uint64_t least = class->range > 0 ? fb_fit_range_bytes(class->range - 1) : 0;
