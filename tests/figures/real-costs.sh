@@ -6,6 +6,8 @@
 . "$(dirname "$0")/common.bash"
 
 rounds=${ROUNDS:-3}
+# libc by its path is preloaded itself: a program that is linked to another allocator has ptmalloc2 then, too.
+libc=$(ldd /bin/sh | awk '$1 == "libc.so.6" { print $3 }')
 
 # What the kernel accounts to COMMAND and all that it started: wall and processor seconds.
 timed() { # COMMAND...
@@ -26,9 +28,9 @@ costs() { # NAME
     local folder=$work/$1 round way program=(tests/real/"$1".sh run "$work/$1/data")
     for ((round = 0; round < rounds; round++)); do
         timed "${program[@]}" >>"$folder/alone"
-        timed "$fragbench" exec --progress never -f -a ptmalloc2 -o "$folder/run" -- "${program[@]}" \
+        timed "$fragbench" exec --progress never -f -a "ptmalloc2=$libc" -o "$folder/run" -- "${program[@]}" \
             >>"$folder/watched"
-        timed "$fragbench" exec --live --progress never -f -a ptmalloc2 -o "$folder/run" -- \
+        timed "$fragbench" exec --live --progress never -f -a "ptmalloc2=$libc" -o "$folder/run" -- \
             "${program[@]}" >>"$folder/counted"
         timed "$fragbench" record -f -a ptmalloc2 -o "$folder/cost.fbt" -- "${program[@]}" >>"$folder/recorded"
     done

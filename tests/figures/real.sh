@@ -3,6 +3,7 @@
 # allocators, measured by exec, beside one recording of it (made on ptmalloc2) replayed under each, and the
 # workload fitted to it. The programs are those of tests/real; what is missing is left out and named. Takes a
 # minute or two a program.
+# With names only those are measured, and the others' rows are kept.
 # Usage: FRAGBENCH=path tests/figures/real.sh [OUTDIR [NAME...]]; ROUNDS (3) runs of each
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
@@ -32,14 +33,12 @@ observe() { # NAME
     tests/real/"$1".sh prepare "$folder/data" >"$folder/prepare.log" 2>&1
     local watched=()
     mapfile -t watched < <(watch_arguments "$1" "$folder/data")
-    echo "\$ fragbench exec --interval 2ms --name $1 ${specs[*]} -r $rounds ${watched[*]}"
     "$fragbench" exec --progress never --interval 2ms --name "$1" "${specs[@]}" -r "$rounds" \
         -o "$folder/exec" "${watched[@]}" >"$folder/exec.out" 2>"$work/messages" || {
         cat "$folder/exec.out" >&2
         cat "$work/messages" >&2
         return 1
     }
-    echo "\$ fragbench record -a ptmalloc2 -o $folder.fbt --workload $folder-fitted.yaml -- ${program[*]}"
     "$fragbench" record -f -a ptmalloc2 -o "$folder.fbt" --workload "$folder-fitted.yaml" -- \
         "${program[@]}" >"$folder/record.out" 2>"$folder/record.log" || {
         cat "$folder/record.log" >&2
@@ -112,15 +111,35 @@ order() {
         "$work/rows.tsv" | aligned 1
 }
 
+# What was measured before of programs that are not measured now.
+keep_others() { # FILE NAME...
+    local kept=$out/$1.csv
+    [[ ! -f $kept ]] || tail -n +2 "$kept" | tr ',' '\t' |
+        awk -F '\t' -v names=" ${*:2} " 'index(names, " " $1 " ") == 0' >"$work/$1.tsv"
+}
+
+# The rows as CSV under a heading, in order of their programs.
+keep_rows() { # FILE HEADING
+    sort -s -t "$(printf '\t')" -k 1,1 -o "$work/$1.tsv" "$work/$1.tsv"
+    { echo "$2" && tr '\t' ',' <"$work/$1.tsv"; } >"$out/$1.csv"
+}
+
 main() {
     local name last="" names=()
     mapfile -t names < <(present "$@")
+    keep_others rows "${names[@]}"
+    keep_others facts "${names[@]}"
     for name in "${names[@]}"; do
-        observe "$name"
+        observe "$name" >&2
         rows "$name" >>"$work/rows.tsv"
         facts "$name" >>"$work/facts.tsv"
         last=$name
     done
+    keep_rows rows program,allocator,peak_bytes,peak_min_bytes,peak_max_bytes,end_bytes,replay_peak_bytes,replay_end_bytes,fitted_peak_bytes,beside_bytes,recorded_peak_bytes
+    keep_rows facts program,calls,bytes_per_call,live_mib,fitted_live_mib,off
+    echo "\$ fragbench exec --interval 2ms ${specs[*]} -r $rounds -- tests/real/PROGRAM.sh run DIR"
+    echo "\$ fragbench record -a ptmalloc2 -o PROGRAM.fbt --workload PROGRAM-fitted.yaml -- tests/real/PROGRAM.sh run DIR"
+    echo "\$ fragbench run PROGRAM.fbt --layouts 1 --no-timing -a $some   (and PROGRAM-fitted.yaml)"
     machine "$work/$last/replay/result.json"
     printf '\nPeak and end of anonymous memory in MiB: the program by exec; its recording replayed, and with what the\nrecorded process had beside its heap (off: to the program); its fitted workload (off: to the replay)\n'
     peaks
@@ -130,6 +149,6 @@ main() {
     { printf 'program\tcalls\tbytes/call\tlive MiB\tfitted\toff\n' && cat "$work/facts.tsv"; } | aligned 1
 }
 
-main "${@:2}" | tee "$out/output.txt"
-{ printf 'program\tallocator\tpeak_bytes\tpeak_min_bytes\tpeak_max_bytes\tend_bytes\treplay_peak_bytes\treplay_end_bytes\tfitted_peak_bytes\tbeside_bytes\trecorded_peak_bytes\n'
-    cat "$work/rows.tsv"; } | tr '\t' ',' >"$out/real.csv"
+main "${@:2}" >"$work/output.txt"
+mv "$work/output.txt" "$out/output.txt"
+cat "$out/output.txt"
