@@ -99,7 +99,7 @@ bool fb_spool_memory_fits(uint64_t sum_bytes, uint64_t before_bytes, uint64_t af
  * yet to come to one that was there counts in both, or in none. So the parts are taken from the
  * walk, if its sum fits the counters before and behind it, and the whole from those. */
 static bool measure(const struct fb_spool_memory *memory, const struct fb_spool_target *target,
-                    struct fb_beside_sum *sum)
+                    struct fb_beside_sum *sum, bool *grew)
 {
     uint64_t before_bytes = 0, after_bytes = 0;
     struct fb_error gone = {0};
@@ -117,6 +117,7 @@ static bool measure(const struct fb_spool_memory *memory, const struct fb_spool_
     uint64_t all_bytes = known ? sum->memory.anonymous_bytes + sum->recorder_bytes : 0;
     if (!known || !fb_spool_memory_fits(all_bytes, before_bytes, after_bytes))
         return false;
+    *grew = after_bytes > before_bytes + STILL_BYTES;
     uint64_t held_bytes = before_bytes > after_bytes ? before_bytes : after_bytes;
     uint64_t beside_bytes = fb_recording_beside_bytes(&sum->memory);
     sum->memory.anonymous_bytes = held_bytes > beside_bytes + sum->recorder_bytes
@@ -130,7 +131,8 @@ static void walk(struct fb_spool_memory *memory, const struct fb_spool_target *t
 {
     uint64_t begin_ns = monotonic_ns();
     struct fb_beside_sum sum;
-    bool known = measure(memory, target, &sum);
+    bool grew = false;
+    bool known = measure(memory, target, &sum, &grew);
     memory->walked_ns = monotonic_ns();
     memory->spent_ns += memory->walked_ns - begin_ns;
     if (!known && !fb_mappings_named(target->pid, target->mapping))
@@ -138,13 +140,15 @@ static void walk(struct fb_spool_memory *memory, const struct fb_spool_target *t
     if (!known)
         return;
     memory->walked = true;
+    memory->grew = grew;
     memory->last = sum.memory;
     memory->recorder_bytes = sum.recorder_bytes;
     record(memory, writer);
 }
 
 /* A new peak is worth a walk when the process has stopped growing, or has grown a lot: one that
- * grows is not walked at every step. */
+ * grows is not walked at every step. One that grew during a walk is walked again when it rests: its
+ * parts may be older than its whole. */
 static bool is_due(const struct fb_spool_memory *memory, uint64_t now_ns, uint64_t held_bytes)
 {
     if (memory->spent_ns > (now_ns - memory->begin_ns) / WALK_PART + WALK_GRACE_NS)
@@ -153,7 +157,7 @@ static bool is_due(const struct fb_spool_memory *memory, uint64_t now_ns, uint64
     bool is_new = peak > known + known / NEW_PEAK_PART + NEW_PEAK_BYTES;
     bool rests = held_bytes <= memory->held_bytes + STILL_BYTES;
     return !memory->walked || now_ns - memory->walked_ns >= WALK_LEAST_NS ||
-           (is_new && (rests || held_bytes > known + known / MUCH_PART));
+           (memory->grew && rests) || (is_new && (rests || held_bytes > known + known / MUCH_PART));
 }
 
 void fb_spool_memory_look(struct fb_spool_memory *memory, const struct fb_spool_target *target,

@@ -27,6 +27,7 @@ struct fb_spool_memory {     /* zeroed: nothing known */
     uint64_t begin_ns, spent_ns; /* of all walks */
     uint64_t looked_ns, walked_ns;
     bool walked;
+    bool grew;                       /* during that walk */
     struct fb_recording_memory last; /* the last walk's */
     uint64_t recorder_bytes;
     uint64_t written_peak_bytes; /* the most that has been recorded */
