@@ -148,9 +148,19 @@ static size_t join_columns(struct fb_recording_writer *writer, struct fb_recordi
     return length;
 }
 
+/* What comes after a failure is lost, and must not pile up. */
+static void drop_pending(struct fb_recording_writer *writer)
+{
+    for (size_t i = 0; i < FB_RECORDING_COLUMNS; i++)
+        writer->columns[i].length = 0;
+    writer->events_pending = 0;
+}
+
 static void pack(struct fb_recording_writer *writer)
 {
-    if (writer->columns[FB_RECORDING_OPCODES].length == 0 || writer->failed_errno != 0)
+    if (writer->failed_errno != 0)
+        drop_pending(writer);
+    if (writer->columns[FB_RECORDING_OPCODES].length == 0)
         return;
     struct fb_recording_block block = {.kind = FB_RECORDING_EVENTS,
                                        .event_count = writer->events_pending};

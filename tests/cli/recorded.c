@@ -175,7 +175,7 @@ static void *use_stack(void *together)
     take_back(hide(malloc(100)));
     memset(hide(room), 1, sizeof room);
     (void)pthread_barrier_wait(together);
-    (void)usleep(400000);
+    (void)usleep(1000000);
     return NULL;
 }
 

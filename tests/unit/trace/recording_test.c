@@ -408,6 +408,23 @@ static void a_full_disk_is_an_error(void **state)
     assert_int_equal(close(fd), 0);
 }
 
+/* The file may not grow after its header, as on a disk that fills up; the program goes on. */
+static void events_after_a_failure_do_not_pile_up(void **state)
+{
+    (void)state;
+    struct fb_recording_writer *writer = NULL;
+    const struct fb_recording_totals totals = {0};
+    struct fb_error err = {0};
+    int fd = memfd_create("recording", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_int_equal(fb_recording_writer_open(&writer, fd, &err), 0);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), 0);
+    for (unsigned i = 0; i < 2000000; i++)
+        (void)fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, i, 0);
+    assert_int_equal(fb_recording_writer_flush(writer, &err), -1);
+    assert_int_equal(fb_recording_writer_close(writer, &totals, &err), -1);
+    assert_int_equal(close(fd), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +439,7 @@ int main(void)
         cmocka_unit_test(a_file_of_version_1_is_read_and_has_no_memory),
         cmocka_unit_test(a_long_recording_keeps_every_object_apart),
         cmocka_unit_test(a_full_disk_is_an_error),
+        cmocka_unit_test(events_after_a_failure_do_not_pile_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
