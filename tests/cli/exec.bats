@@ -49,7 +49,7 @@ assert_none_left() {
         local base
         base=$(jq ".cells[] | select(.id | endswith(\"/$allocator\")) |
             .repetitions[0].metrics.peak_footprint_bytes" empty.json)
-        near "$(($(metric "$allocator" peak_footprint_bytes) - base))" $((64 * MIB)) $MIB
+        near "$(($(metric "$allocator" peak_footprint_bytes) - base))" $((64 * MIB)) $((4 * MIB))
         near "$(metric "$allocator" end_footprint_bytes)" \
             "$(metric "$allocator" peak_footprint_bytes)" $MIB
         assert_contains "$(cell "$allocator" '.repetitions[0].programs[0].answered_by')" \
