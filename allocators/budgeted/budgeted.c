@@ -94,7 +94,7 @@ void fba_open(void)
         return;
     }
     state.inner = *inner;
-    fba_usable_open(inner->malloc_usable_size, inner->remaps);
+    fba_usable_open(inner->malloc_usable_size, inner->is_glibc);
     set_options();
     atomic_store_explicit(&state.way, fba_footprint_is_on() ? FOOTPRINT : CHARGED,
                           memory_order_release);
@@ -403,7 +403,7 @@ static void *resize_footprint(void *block, size_t size)
 {
     size_t usable = fba_usable_of(block);
     size_t growth = size > usable ? most_usable(size) : 0;
-    if (growth != 0 && usable >= REMAP_BYTES && state.inner.remaps)
+    if (growth != 0 && usable >= REMAP_BYTES && state.inner.is_glibc)
         growth = size - usable + PAGE_MOST;
     fba_credit_add_pending((int64_t)growth);
     if (growth != 0 && !fba_credit_take(growth) && !fba_footprint_census()) {

@@ -99,8 +99,9 @@ static void find_purge(struct finding *finding)
     } else if ((found = of_same_object("malloc_trim", owner)) != NULL) {
         finding->malloc_trim = (int (*)(size_t))found;
         finding->inner.purge = purge_glibc;
-        finding->inner.remaps = true;
     }
+    /* By its own name: others have a malloc_trim as well. */
+    finding->inner.is_glibc = of_same_object("gnu_get_libc_version", owner) != NULL;
 }
 
 static struct finding find(void)

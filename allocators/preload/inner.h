@@ -22,8 +22,7 @@ struct fba_inner {
     void (*free)(void *block);
     int (*posix_memalign)(void **out, size_t align, size_t size);
     size_t (*malloc_usable_size)(void *block);
-    bool remaps; /* is glibc's, which moves blocks of more than 32 MiB by mremap instead of copying
-                  */
+    bool is_glibc; /* moves blocks of more than 32 MiB by mremap instead of copying; see usable.h */
     void (*purge)(void); /* gives back what it can; NULL where it has no such call */
 };
 

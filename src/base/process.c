@@ -1,4 +1,5 @@
 #include "base/process.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,13 +21,6 @@ struct pipes {
     int input;
     int out[2], errs[2];
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 static void close_fd(int *fd)
 {
@@ -114,7 +108,7 @@ static void drain(int *fd, struct fb_buf *buf)
 static bool collect(struct pipes *pipes, struct fb_process_outcome *outcome, uint64_t deadline_ns)
 {
     while (pipes->out[0] >= 0 || pipes->errs[0] >= 0) {
-        uint64_t now = now_ns();
+        uint64_t now = fb_clock_now_ns();
         if (now >= deadline_ns) {
             outcome->timed_out = true;
             return false;
@@ -144,7 +138,7 @@ static int reap(pid_t pid, struct fb_process_outcome *outcome, uint64_t deadline
             return status;
         if (got < 0 && errno != EINTR)
             return -1;
-        if (now_ns() >= deadline_ns) {
+        if (fb_clock_now_ns() >= deadline_ns) {
             outcome->timed_out = true;
             (void)kill(pid, SIGKILL);
         }
@@ -155,7 +149,7 @@ static int reap(pid_t pid, struct fb_process_outcome *outcome, uint64_t deadline
 static void watch(pid_t pid, struct pipes *pipes, uint64_t timeout_ns,
                   struct fb_process_outcome *outcome)
 {
-    uint64_t deadline_ns = now_ns() + timeout_ns;
+    uint64_t deadline_ns = fb_clock_now_ns() + timeout_ns;
     if (!collect(pipes, outcome, deadline_ns))
         (void)kill(pid, SIGKILL);
     int status = reap(pid, outcome, deadline_ns);

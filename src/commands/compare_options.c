@@ -295,9 +295,8 @@ static const struct row {
      set_skip_unlike},
     {{"metric", KEY_METRIC, "METRIC,...", 0,
       "what is judged (default: ratio_peak, kept_bytes, end_footprint_bytes; of a program of one's "
-      "own, executed or recorded, also peak_footprint_bytes); \"all\" is every one of which less "
-      "is "
-      "better",
+      "own, executed or recorded, also peak_footprint_bytes); \"all\" is every one of which "
+      "less is better",
       1},
      set_metric},
     {{NULL, 0, NULL, 0, "What counts:", 2}, NULL},

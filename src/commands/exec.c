@@ -2,6 +2,7 @@
 #include "harness/exec/exec.h"
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "commands/cells.h"
 #include "commands/commands.h"
@@ -18,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -120,13 +120,6 @@ static size_t count_runs(const struct state *state)
     return runnable * state->options->common.repeats;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 /* "[2/6] jemalloc  work 12.3 s  RSS 341 MiB" */
 static void show(void *user, const struct fb_exec_progress *progress)
 {
@@ -134,7 +127,7 @@ static void show(void *user, const struct fb_exec_progress *progress)
     struct fb_progress *line = &state->run.progress;
     char footprint[32], live[32];
     if (line->style == FB_PROGRESS_NONE ||
-        (line->style == FB_PROGRESS_PLAIN && now_ns() - line->printed_ns < PLAIN_EVERY_NS))
+        (line->style == FB_PROGRESS_PLAIN && fb_clock_now_ns() - line->printed_ns < PLAIN_EVERY_NS))
         return;
     struct fb_buf text;
     fb_buf_init(&text, LINE_CAP);
@@ -149,7 +142,7 @@ static void show(void *user, const struct fb_exec_progress *progress)
         fb_message_line(text.text);
     } else {
         fb_message_note("%s", text.text);
-        line->printed_ns = now_ns();
+        line->printed_ns = fb_clock_now_ns();
     }
     fb_buf_deinit(&text);
 }

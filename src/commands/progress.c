@@ -1,4 +1,5 @@
 #include "commands/progress.h"
+#include "base/clock.h"
 
 #include "base/buf.h"
 #include "base/units.h"
@@ -14,13 +15,6 @@
 #define PLAIN_EVERY_NS (30 * NS_PER_S)
 #define LINE_CAP_BYTES 4096
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 unsigned fb_progress_terminal_width(int fd)
 {
     struct winsize size;
@@ -35,7 +29,7 @@ static bool can_redraw(void)
 
 void fb_progress_init(struct fb_progress *progress, enum fb_when when, size_t total)
 {
-    *progress = (struct fb_progress){.total = total, .started_ns = now_ns()};
+    *progress = (struct fb_progress){.total = total, .started_ns = fb_clock_now_ns()};
     progress->printed_ns = progress->started_ns;
     if (when == FB_WHEN_NEVER)
         progress->style = FB_PROGRESS_NONE;
@@ -79,7 +73,7 @@ static void add_run(struct fb_buf *line, const struct fb_run_progress *run)
 static void add_eta(struct fb_buf *line, const struct fb_progress *progress, double done)
 {
     char text[32];
-    double elapsed_s = (double)(now_ns() - progress->started_ns) / (double)NS_PER_S;
+    double elapsed_s = (double)(fb_clock_now_ns() - progress->started_ns) / (double)NS_PER_S;
     if (elapsed_s < 1 || done < 0.01 || done > (double)progress->total)
         return;
     double left_s = elapsed_s * ((double)progress->total - done) / done;
@@ -121,7 +115,7 @@ void fb_progress_update(void *user, const struct fb_run_progress *running, size_
 {
     (void)total;
     struct fb_progress *progress = user;
-    uint64_t now = now_ns();
+    uint64_t now = fb_clock_now_ns();
     if (progress->style == FB_PROGRESS_NONE ||
         (progress->style == FB_PROGRESS_PLAIN && now - progress->printed_ns < PLAIN_EVERY_NS))
         return;

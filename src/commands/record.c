@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "commands/columns.h"
 #include "commands/commands.h"
@@ -39,13 +40,6 @@ struct session {
     bool told_waiting;
     uint64_t begin_ns;
 };
-
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
 
 /* NULL: what the program has by itself. */
 static int resolve(struct session *session, const struct fb_contender **contender,
@@ -99,7 +93,7 @@ static bool must_end(struct session *session)
 {
     int signal = fb_interrupt_signal();
     if (session->options->for_ns > 0 &&
-        monotonic_ns() - session->begin_ns >= session->options->for_ns)
+        fb_clock_now_ns() - session->begin_ns >= session->options->for_ns)
         return true;
     if (signal == 0 || session->forwarded == signal)
         return signal != 0 && session->leader_ended;
@@ -317,7 +311,7 @@ static int record(struct session *session, struct fb_error *err)
         fb_spool_open(&spool, &session->spool, err) != 0)
         return -1;
     launch.spool_folder = session->spool.folder;
-    session->begin_ns = monotonic_ns();
+    session->begin_ns = fb_clock_now_ns();
     if (fb_launch(&launch, &session->leader, err) != 0)
         return -1;
     bool cut = watch(session, err);

@@ -2,6 +2,7 @@
 #include "harness/run.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "harness/complaint.h"
 #include "harness/proc.h"
 #include "harness/spec.h"
@@ -210,7 +211,7 @@ static void get_ready(struct fb_run *run)
     fb_run_prove(run);
     if (run->stopped_by_us)
         return;
-    run->ready_ns = fb_run_now_ns();
+    run->ready_ns = fb_clock_now_ns();
     fb_run_start_timer(run);
     answer(run, FB_ANSWER_GO);
 }

@@ -2,6 +2,7 @@
 #include "harness/run.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "result/attribution.h"
 
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static int look(const struct fb_run *run, struct fb_sight *sight, struct fb_erro
     const struct fb_shared *shared = run->control.shared;
     const struct fb_checkpoint *checkpoint = &run->checkpoints[run->checkpoint_count - 1];
     struct fb_snapshot *snapshot = &sight->snapshot;
-    uint64_t begin_ns = fb_run_now_ns();
+    uint64_t begin_ns = fb_clock_now_ns();
     if (fb_snapshot_pages(run->pid, FB_PAGES_BEST, &sight->pages, err) != 0 ||
         fb_snapshot_extents(run->pid, shared->data_ranges, data_ranges(run), &sight->extents,
                             &snapshot->extent_count, err) != 0)
@@ -79,7 +80,7 @@ static int look(const struct fb_run *run, struct fb_sight *sight, struct fb_erro
     snapshot->class_names = sight->class_names;
     snapshot->class_count = run->request->trace->class_count;
     snapshot->extents = sight->extents;
-    snapshot->taken_ns = fb_run_now_ns() - begin_ns;
+    snapshot->taken_ns = fb_clock_now_ns() - begin_ns;
     return 0;
 }
 
@@ -108,7 +109,7 @@ static int look_again(struct fb_run *run, struct fb_error *err)
 static int look_first(struct fb_run *run, enum fb_answer *answer, struct fb_error *err)
 {
     struct fb_sight *sight = fb_alloc(1, sizeof *sight);
-    const uint64_t begin_ns = fb_run_now_ns();
+    const uint64_t begin_ns = fb_clock_now_ns();
     if (look(run, sight, err) != 0) {
         fb_sight_free(sight);
         return -1;
@@ -121,7 +122,7 @@ static int look_first(struct fb_run *run, enum fb_answer *answer, struct fb_erro
     hand_on(run, sight);
     struct fb_attribution *told = run->checkpoints[run->checkpoint_count - 1].attribution;
     if (told != NULL) /* the worker waits for what is made of the snapshot, too */
-        told->snapshot_ns = fb_run_now_ns() - begin_ns;
+        told->snapshot_ns = fb_clock_now_ns() - begin_ns;
     fb_sight_free(sight);
     return 0;
 }

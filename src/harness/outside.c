@@ -2,6 +2,7 @@
 #include "harness/run.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "harness/proc.h"
 
 #include <sys/timerfd.h>
@@ -47,7 +48,7 @@ void fb_run_sample(struct fb_run *run)
     if (read(run->timer, &ticks, sizeof ticks) != (ssize_t)sizeof ticks)
         return;
     run->missed_ticks += ticks - 1;
-    uint64_t now_ns = fb_run_now_ns();
+    uint64_t now_ns = fb_clock_now_ns();
     if (fb_proc_statm(run->pid, &statm, NULL) != 0 || statm.resident_bytes == 0)
         return; /* it has just ended */
     if (run->outside_count == run->outside_capacity) {

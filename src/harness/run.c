@@ -2,6 +2,7 @@
 #include "harness/run.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "harness/environment.h"
 #include "harness/proc.h"
@@ -21,20 +22,6 @@
 #include <unistd.h>
 
 enum { OUTPUT_KEPT = 4096 };
-
-uint64_t fb_run_now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
-uint64_t fb_run_spent_ns(void)
-{
-    struct timespec spent;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-    return (uint64_t)spent.tv_sec * 1000000000U + (uint64_t)spent.tv_nsec;
-}
 
 static void close_all(int *const *descriptors, size_t count)
 {
@@ -88,7 +75,7 @@ static int spawn_worker(struct fb_run *run, const struct ends *ends, const struc
                              .thp = fb_thp_plan_of(request->thp, bench->thp_enabled)};
     struct fb_spawned spawned = {.pid = -1};
     run->oom_known = fb_proc_oom_kills(&run->oom_kills, NULL) == 0;
-    run->started_ns = fb_run_now_ns();
+    run->started_ns = fb_clock_now_ns();
     int result = fb_spawn(&spawn, &spawned, err);
     fb_environment_free(environment);
     if (result != 0)
@@ -194,7 +181,7 @@ void fb_run_reap(struct fb_run *run)
     if (waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         info.si_pid != run->pid)
         return;
-    run->ended_ns = fb_run_now_ns();
+    run->ended_ns = fb_clock_now_ns();
     kill_group(run); /* while the zombie still holds the group's number */
     while (waitpid(run->pid, &run->wait_status, 0) < 0 && errno == EINTR) {
     }
@@ -217,7 +204,7 @@ void fb_run_watch(struct fb_run *run)
     char text[64];
     if (run->ended || run->stopped_by_us)
         return;
-    if (request->timeout_ns != 0 && fb_run_now_ns() - run->started_ns > request->timeout_ns)
+    if (request->timeout_ns != 0 && fb_clock_now_ns() - run->started_ns > request->timeout_ns)
         fb_run_stop(run, FB_STATUS_TIMEOUT,
                     fb_format("not done after %s (--timeout)",
                               fb_units_time(request->timeout_ns, text, sizeof text)));
@@ -238,6 +225,6 @@ void fb_run_progress(const struct fb_run *run, struct fb_run_progress *out)
         .footprint_bytes =
             atomic_load_explicit(&shared->last_footprint_bytes, memory_order_relaxed),
         .phase = atomic_load_explicit(&shared->phase, memory_order_relaxed),
-        .elapsed_s = (double)(fb_run_now_ns() - run->started_ns) / 1e9,
+        .elapsed_s = (double)(fb_clock_now_ns() - run->started_ns) / 1e9,
     };
 }

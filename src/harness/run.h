@@ -120,9 +120,4 @@ void fb_run_reap(struct fb_run *run);
 void fb_run_collect(struct fb_run *run, struct fb_run_outcome *outcome);
 void fb_run_progress(const struct fb_run *run, struct fb_run_progress *out);
 
-uint64_t fb_run_now_ns(void);
-/* Processor time of the calling thread: what something cost, however often it lost the CPU
- * meanwhile. */
-uint64_t fb_run_spent_ns(void);
-
 #endif

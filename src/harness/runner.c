@@ -2,6 +2,7 @@
 #include "harness/run.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -158,7 +159,7 @@ static int serve(struct fb_run *run, const struct pollfd polled[DESCRIPTORS], st
 
 static void tick(struct runner *runner)
 {
-    uint64_t now_ns = fb_run_now_ns();
+    uint64_t now_ns = fb_clock_now_ns();
     for (size_t i = 0; i < runner->running; i++)
         fb_run_watch(&runner->runs[i]);
     if (now_ns < runner->next_tick_ns || runner->hooks->progress == NULL || runner->running == 0)

@@ -1,6 +1,7 @@
 #include "harness/spool.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "harness/proc.h"
 
 #include <dirent.h>
@@ -14,7 +15,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SHM_FOLDER "/dev/shm"
@@ -23,13 +23,6 @@
 /* Of the bytes that the largest image allocated. */
 #define SMALL_PART 100U
 #define FLUSH_NS UINT64_C(1000000000)
-
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
 
 static bool shm_has_room(void)
 {
@@ -293,7 +286,7 @@ static int read_all(struct fb_spool *spool, bool *progress, struct fb_error *err
             return -1;
     for (size_t i = 0; i < spool->image_count; i++)
         fb_spool_image_look(spool->images[i]);
-    uint64_t now_ns = monotonic_ns();
+    uint64_t now_ns = fb_clock_now_ns();
     if (now_ns - spool->looked_ns > LOOK_NS) {
         spool->looked_ns = now_ns;
         if (close_ended(spool, progress, err) != 0)

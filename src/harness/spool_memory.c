@@ -1,11 +1,11 @@
 #include "harness/spool_memory.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "harness/beside.h"
 #include "harness/proc.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LOOK_NS UINT64_C(2000000)
@@ -18,21 +18,6 @@
 #define MUCH_PART 5U
 #define STILL_BYTES UINT64_C(65536)
 #define NEW_PEAK_BYTES UINT64_C(262144)
-
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
-/* What a walk costs is processor time: on a busy machine it takes longer, but no more. */
-static uint64_t processor_ns(void)
-{
-    struct timespec spent;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-    return (uint64_t)spent.tv_sec * 1000000000U + (uint64_t)spent.tv_nsec;
-}
 
 /* The kernel maps whole pages. */
 static void to_pages(uint64_t address, uint64_t size, uint64_t *start, uint64_t *end)
@@ -137,12 +122,12 @@ static bool measure(const struct fb_spool_memory *memory, const struct fb_spool_
 static void walk(struct fb_spool_memory *memory, const struct fb_spool_target *target,
                  struct fb_recording_writer *writer)
 {
-    uint64_t begin_ns = processor_ns();
+    uint64_t begin_ns = fb_clock_spent_ns();
     struct fb_beside_sum sum;
     bool grew = false;
     bool known = measure(memory, target, &sum, &grew);
-    memory->walked_ns = monotonic_ns();
-    memory->spent_ns += processor_ns() - begin_ns;
+    memory->walked_ns = fb_clock_now_ns();
+    memory->spent_ns += fb_clock_spent_ns() - begin_ns;
     if (!known && !fb_mappings_named(target->pid, target->mapping))
         memory->seen_peak_bytes = 0; /* perhaps another image's */
     if (!known)
@@ -171,7 +156,7 @@ static bool is_due(const struct fb_spool_memory *memory, uint64_t now_ns, uint64
 void fb_spool_memory_look(struct fb_spool_memory *memory, const struct fb_spool_target *target,
                           struct fb_recording_writer *writer)
 {
-    uint64_t now_ns = monotonic_ns(), held_bytes = 0;
+    uint64_t now_ns = fb_clock_now_ns(), held_bytes = 0;
     if (memory->begin_ns == 0)
         memory->begin_ns = now_ns;
     if (now_ns - memory->looked_ns < LOOK_NS)

@@ -168,18 +168,21 @@ static void add_medians(const struct fb_finding *finding, enum fb_metric metric,
     fb_buf_adds(out, after);
 }
 
-/* ": peak RSS 400.8 MiB → 421.3 MiB for 330.5 MiB of data", of the peak and its ratio. */
+/* "; peak RSS 400.8 MiB → 421.3 MiB for 330.5 MiB of data", of a ratio of peaks; of the peak itself
+ * only what it was for. */
 static void add_bytes(const struct fb_finding *finding, struct fb_buf *out)
 {
     const enum fb_metric peak = FB_METRIC_PEAK_FOOTPRINT_BYTES, live = FB_METRIC_PEAK_LIVE_BYTES;
-    bool is_ratio = finding->metric == FB_METRIC_RATIO_PEAK;
     bool knows_live = finding->base->summary[live].n > 0 && finding->cell->summary[live].n > 0;
-    if (!is_ratio && (finding->metric != peak || !knows_live))
+    if ((finding->metric != FB_METRIC_RATIO_PEAK && finding->metric != peak) || !knows_live)
         return;
-    fb_buf_adds(out, is_ratio ? "; peak RSS " : "");
-    if (is_ratio)
+    fb_buf_adds(out, "; ");
+    if (finding->metric != peak) {
+        fb_buf_adds(out, "peak RSS ");
         add_medians(finding, peak, out);
-    fb_buf_adds(out, is_ratio ? " for " : "; for ");
+        fb_buf_adds(out, " ");
+    }
+    fb_buf_adds(out, "for ");
     add_medians(finding, live, out);
     fb_buf_adds(out, " of data");
 }

@@ -124,7 +124,7 @@ static void add_value_advice(const struct fb_finding *finding, struct fb_buf *ou
         add_peak_advice(finding, out);
     else if (fb_moment_is_end(finding->metric))
         add_kept_advice(finding, out);
-    bool again = finding->cell->workload.command == NULL;
+    bool again = !fb_cell_is_program(finding->cell);
     fb_buf_adds(out, out->length == 0 ? "" : again ? "again: " : "to see where it is: ");
     char *look = fb_moment_look(finding->cell, finding->metric);
     fb_buf_adds(out, look);

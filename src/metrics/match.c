@@ -133,7 +133,7 @@ static bool same_trace(const struct fb_cell *a, const struct fb_cell *b)
 
 bool fb_match_data_may_differ(const struct fb_cell *a, const struct fb_cell *b)
 {
-    bool executed = a->workload.command != NULL || b->workload.command != NULL;
+    bool executed = fb_cell_is_program(a) || fb_cell_is_program(b);
     return executed || (fb_cell_is_recording(a) && fb_cell_is_recording(b) && !same_trace(a, b));
 }
 

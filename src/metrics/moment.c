@@ -160,15 +160,10 @@ static bool differs(const char *text, const char *usual)
     return text != NULL && strcmp(text, usual) != 0;
 }
 
-static bool is_program(const struct fb_cell *cell)
-{
-    return cell->workload.command != NULL;
-}
-
 const char *fb_moment_closer(const struct fb_cell *cell, enum fb_metric metric)
 {
     bool memory = metric != FB_METRIC_COUNT && fb_metrics[metric].exact;
-    return memory && !is_program(cell) ? " --explain" : "";
+    return memory && !fb_cell_is_program(cell) ? " --explain" : "";
 }
 
 static void add_workload(struct fb_buf *line, const struct fb_cell *cell)
@@ -192,16 +187,16 @@ char *fb_moment_command(const struct fb_cell *cell, const char *more)
     const char *spec = cell->allocator.spec;
     struct fb_buf line;
     fb_buf_init(&line, LINE_CAP);
-    fb_buf_adds(&line, is_program(cell) ? "fragbench exec" : "fragbench run");
-    if (!is_program(cell))
+    fb_buf_adds(&line, fb_cell_is_program(cell) ? "fragbench exec" : "fragbench run");
+    if (!fb_cell_is_program(cell))
         add_workload(&line, cell);
     add_word(&line, "-a ", spec != NULL ? spec : "ALLOCATOR");
-    if (!is_program(cell))
+    if (!fb_cell_is_program(cell))
         add_settings(&line, cell);
     else if (cell->workload.driver != NULL)
         add_word(&line, "--driver ", cell->workload.driver);
     fb_buf_adds(&line, more);
-    if (is_program(cell))
+    if (fb_cell_is_program(cell))
         fb_buf_addf(&line, " -- %s", cell->workload.command); /* as typed: quoted already */
     char *text = fb_strdup(line.text);
     fb_buf_deinit(&line);
@@ -213,7 +208,7 @@ char *fb_moment_look(const struct fb_cell *cell, enum fb_metric metric)
     const char *spec = cell->allocator.spec;
     bool memory = metric != FB_METRIC_COUNT && fb_metrics[metric].exact;
     struct fb_buf line;
-    if (!is_program(cell) || !memory)
+    if (!fb_cell_is_program(cell) || !memory)
         return fb_moment_command(cell, fb_moment_closer(cell, metric));
     fb_buf_init(&line, LINE_CAP);
     fb_buf_addf(&line, "fragbench record -o program.fbt -- %s && fragbench run program.fbt",

@@ -17,8 +17,7 @@ static bool clock_unproven(const struct fb_cell *cell)
 
 static bool layout_random(const struct fb_cell *cell)
 {
-    return cell->workload.command == NULL && cell->layout != NULL &&
-           strcmp(cell->layout, "random") == 0;
+    return !fb_cell_is_program(cell) && cell->layout != NULL && strcmp(cell->layout, "random") == 0;
 }
 
 static bool swapped(const struct fb_cell *cell)

@@ -81,7 +81,7 @@ const struct fb_repetition *fb_cell_done(const struct fb_cell *cell)
 
 bool fb_group_is_program(const struct fb_group *group)
 {
-    return group->cells[0].workload.command != NULL;
+    return fb_cell_is_program(&group->cells[0]);
 }
 
 void fb_group_title(const struct fb_group *group, struct fb_buf *out)

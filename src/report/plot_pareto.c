@@ -26,7 +26,7 @@ static const struct clock {
 
 static const struct clock *clock_of(const struct fb_cell *cell)
 {
-    return cell->workload.command != NULL ? &program_clock : &replay_clock;
+    return fb_cell_is_program(cell) ? &program_clock : &replay_clock;
 }
 
 static const struct fb_summary *time_of(const struct fb_cell *cell)

@@ -51,7 +51,7 @@ static void add_lacking(struct lacking *lacking, const struct fb_group *group)
         fb_buf_addf(&lacking->names, "%s%s", lacking->count > 0 ? ", " : "",
                     fb_text_or_empty(group->cells[0].workload.name));
     lacking->count++;
-    lacking->programs += group->cells[0].workload.command != NULL;
+    lacking->programs += fb_cell_is_program(&group->cells[0]);
 }
 
 /* What a replay alone has is not to be had by running the program once more. */

@@ -250,7 +250,7 @@ static void add_refused(const struct fb_verdict *verdict, struct fb_buf *out)
  * Go's, ran all the same. */
 static const char *why_nothing(const struct fb_cell *cell)
 {
-    bool answered = cell->workload.command == NULL;
+    bool answered = !fb_cell_is_program(cell);
     for (size_t i = 0; i < cell->repetition_count; i++)
         for (size_t j = 0; j < cell->repetitions[i].program_count; j++)
             answered = answered || cell->repetitions[i].programs[j].answered_by != NULL;

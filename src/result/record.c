@@ -231,3 +231,8 @@ bool fb_cell_is_recording(const struct fb_cell *cell)
     const char *ending = cell->workload.file != NULL ? strrchr(cell->workload.file, '.') : NULL;
     return ending != NULL && strcmp(ending, ".fbt") == 0;
 }
+
+bool fb_cell_is_program(const struct fb_cell *cell)
+{
+    return cell->workload.command != NULL;
+}

@@ -69,7 +69,8 @@ struct fb_checkpoint {
     char kind[16];
     int phase; /* index, −1 before the first */
     uint64_t t_ns;
-    uint64_t rss_bytes; /* without what the harness maps into the worker */
+    uint64_t rss_bytes; /* without what the harness maps into the worker, with pages of libraries'
+                           files, which hang on the page cache: in no exact metric */
     uint64_t footprint_bytes, live_bytes, touched_bytes, usable_bytes;
     uint64_t lazyfree_bytes, huge_bytes, swap_bytes;
     uint64_t mappings;
@@ -246,6 +247,8 @@ struct fb_result {
     size_t cell_count;
 };
 
+/* Whether the cell ran a person's own program, as `exec` does, and replayed nothing. */
+bool fb_cell_is_program(const struct fb_cell *cell);
 /* Whether the cell replayed a recording (.fbt) and no workload. */
 bool fb_cell_is_recording(const struct fb_cell *cell);
 

@@ -113,7 +113,6 @@ static inline uint64_t fb_recording_beside_bytes(const struct fb_recording_memor
 struct fb_recording_memories {
     uint64_t count;
     struct fb_recording_memory peak; /* the one with most anonymous memory */
-    uint64_t beside_most_bytes;      /* beside the heap, at any time */
 };
 
 /* FNV-1a, 32 bits: every single changed byte changes it. */

@@ -396,8 +396,6 @@ static int read_memory(struct fb_recording *recording, struct fb_error *err)
         return fb_recording_fail(recording, err, "parts of memory that are more than all of it");
     if (memories->count++ == 0 || memory.anonymous_bytes > memories->peak.anonymous_bytes)
         memories->peak = memory;
-    if (beside_bytes > memories->beside_most_bytes)
-        memories->beside_most_bytes = beside_bytes;
     return 0;
 }
 

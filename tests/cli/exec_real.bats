@@ -299,20 +299,22 @@ assert_raised_is_told() {
     assert_peak_above_32_mib ptmalloc2
 }
 
+# Before the run, and of a child.
+assert_raised_is_told_by() { # WATCH
+    "$1" -a ptmalloc2,jemalloc -- ./raised
+    assert_raised_is_told
+    "$1" -a ptmalloc2,jemalloc -- sh -c './raised; true'
+    assert_raised_is_told
+}
+
 @test "root runs another user's set-user-id program: told before the run, and of a child" {
     raised nobody
-    watch -a ptmalloc2,jemalloc -- ./raised
-    assert_raised_is_told
-    watch -a ptmalloc2,jemalloc -- sh -c './raised; true'
-    assert_raised_is_told
+    assert_raised_is_told_by watch
 }
 
 @test "a user runs root's set-user-id program, whose memory is closed to him: told all the same" {
     raised root
-    watch_as_nobody -a ptmalloc2,jemalloc -- ./raised
-    assert_raised_is_told
-    watch_as_nobody -a ptmalloc2,jemalloc -- sh -c './raised; true'
-    assert_raised_is_told
+    assert_raised_is_told_by watch_as_nobody
     assert_equal "$(cell jemalloc '[.repetitions[0].programs[] | select(.name == "raised")] | length')" 1
 }
 

@@ -71,7 +71,7 @@ assert_sums() { # RESULT.json LEAST-NUMBER
     for which in key none; do
         "$FRAGBENCH" run continuous-batching --scale 0.2 -a jemalloc,ptmalloc2 --layouts 1 --no-timing \
             --explain=$which -o $which
-        jq -cS '[.cells[].repetitions[].checkpoints[] | {kind, phase, t_ns, rss_bytes, mappings,
+        jq -cS '[.cells[].repetitions[].checkpoints[] | {kind, phase, t_ns, mappings,
             footprint_bytes, live_bytes, usable_bytes, lazyfree_bytes, huge_bytes}]' \
             $which/result.json >$which.json
     done

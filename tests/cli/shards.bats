@@ -10,11 +10,12 @@ shard() { # I/N
     "$FRAGBENCH" run "${plan[@]}" --shard "$1" -o "shard-${1%/*}" tiny.yaml >/dev/null 2>&1
 }
 
-# All that says what was measured: no times, no folders.
+# All that says what was measured: no times, no folders; and not RSS with the pages of files, which hang on the
+# page cache.
 cells() { # RESULT.json
     jq -S '[.cells[] | del(.part, .timing) | .summary |= with_entries(select(
             .key | test("^(minor_faults|user_s|system_s)$") | not))
-        | .repetitions |= map(del(.wall_s, .checkpoints[].snapshot_ns) | .metrics |= del(.minor_faults, .user_s, .system_s))]' "$1"
+        | .repetitions |= map(del(.wall_s, .checkpoints[].snapshot_ns, .checkpoints[].rss_bytes) | .metrics |= del(.minor_faults, .user_s, .system_s))]' "$1"
 }
 
 merge() {

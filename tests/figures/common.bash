@@ -94,6 +94,25 @@ start_load() {
     done
 }
 
+# libc by its path is preloaded itself: a program that is linked to another allocator has ptmalloc2 then, too.
+# shellcheck disable=SC2034 # used by the scripts
+libc=$(ldd /bin/sh | awk '$1 == "libc.so.6" { print $3 }')
+
+# The median of the numbers on standard input.
+median() {
+    sort -n | awk '{ v[NR] = $1 }
+        END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+# The same of a list of numbers within awk: the text of a function middle(list).
+# shellcheck disable=SC2034 # used by the scripts
+awk_middle='function middle(list,    v, n, i, j, t) {
+    n = split(list, v, " ")
+    for (i = 2; i <= n; i++) { t = v[i] + 0
+        for (j = i - 1; j > 0 && v[j] + 0 > t; j--) v[j + 1] = v[j]
+        v[j + 1] = t }
+    return n == 0 ? "" : n % 2 ? v[(n + 1) / 2] + 0 : (v[n / 2] + v[n / 2 + 1]) / 2 }'
+
 # present [NAME...]: the programs of tests/real (all, or those named) that are installed; what is missing is told
 # on standard error.
 present() {

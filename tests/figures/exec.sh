@@ -45,8 +45,6 @@ watched() { # OPTION ALLOCATOR COMMAND...
     cat "$work"/run/logs/*.log
 }
 
-median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
-
 row() { # NAME ALLOCATOR COMMAND...
     local name=$1 allocator=$2 round
     shift 2

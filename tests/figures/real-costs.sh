@@ -6,8 +6,6 @@
 . "$(dirname "$0")/common.bash"
 
 rounds=${ROUNDS:-3}
-# libc by its path is preloaded itself: a program that is linked to another allocator has ptmalloc2 then, too.
-libc=$(ldd /bin/sh | awk '$1 == "libc.so.6" { print $3 }')
 
 # What the kernel accounts to COMMAND and all that it started: wall and processor seconds.
 timed() { # COMMAND...
@@ -40,8 +38,6 @@ costs() { # NAME
     done
     printf '\n'
 }
-
-median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
 cost_table() {
     awk -F '\t' -v OFS='\t' '

@@ -11,8 +11,6 @@
 rounds=${ROUNDS:-3}
 contenders=(ptmalloc2 jemalloc tcmalloc mimalloc)
 some=$(IFS=,; echo "${contenders[*]}")
-# libc by its path is preloaded itself: a program that is linked to another allocator has ptmalloc2 then, too.
-libc=$(ldd /bin/sh | awk '$1 == "libc.so.6" { print $3 }')
 specs=(-a "ptmalloc2=$libc" -a "jemalloc,tcmalloc,mimalloc")
 
 # A value of a contender's cell: median, min or max of a metric over its runs.

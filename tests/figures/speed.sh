@@ -51,13 +51,7 @@ measure_all() { # NAME...
 
 # Every figure's median over the rounds, in the order of the first.
 medians() {
-    awk -F '\t' -v OFS='\t' '
-        function middle(list,    v, n, i, j, t) {
-            n = split(list, v, " ")
-            for (i = 2; i <= n; i++) { t = v[i] + 0
-                for (j = i - 1; j > 0 && v[j] + 0 > t; j--) v[j + 1] = v[j]
-                v[j + 1] = t }
-            return n == 0 ? "" : n % 2 ? v[(n + 1) / 2] + 0 : (v[n / 2] + v[n / 2 + 1]) / 2 }
+    awk -F '\t' -v OFS='\t' "$awk_middle"'
         { key = $1 OFS $2
           if (!(key in status)) { order[++count] = key; status[key] = $3 }
           for (i = 4; i <= 10; i++) if ($i != "") values[key, i] = values[key, i] " " $i }
@@ -106,13 +100,7 @@ means() {
 # budgeted over what it wraps: total time, workload by workload the median of the rounds' ratios, and their
 # geometric mean.
 budgeted_over() { # CONTENDER INNER
-    awk -F '\t' -v own="$1" -v inner="$2" '
-        function middle(list,    v, n, i, j, t) {
-            n = split(list, v, " ")
-            for (i = 2; i <= n; i++) { t = v[i] + 0
-                for (j = i - 1; j > 0 && v[j] + 0 > t; j--) v[j + 1] = v[j]
-                v[j + 1] = t }
-            return n % 2 ? v[(n + 1) / 2] + 0 : (v[n / 2] + v[n / 2 + 1]) / 2 }
+    awk -F '\t' -v own="$1" -v inner="$2" "$awk_middle"'
         $4 != "" { wall[FILENAME, $1, $2] = $4; files[FILENAME]
                    if (!($1 in seen)) { seen[$1] = 1; order[++n] = $1 } }
         END { low = 9; high = 0

@@ -32,6 +32,12 @@ prepare() {
     :
 }
 
+# Becomes Python with malloc under every object: pymalloc's pools would hide them.
+exec_python() { # CODE ARGUMENT...
+    export PYTHONMALLOC=malloc PYTHONHASHSEED=0
+    exec "$python" -c "$@"
+}
+
 main() {
     case ${1-} in
     check) check ;;

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Python objects of many sizes, of which one in ten survives, then larger buffers, held for a moment: holes between
 # survivors.
-# PYTHONMALLOC=malloc, so that malloc sees the objects and not pymalloc's arenas.
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
@@ -10,8 +9,7 @@ check() {
 }
 
 run() {
-    export PYTHONMALLOC=malloc PYTHONHASHSEED=0
-    exec "$python" -c '
+    exec_python '
 import random, sys, time
 random.seed(1)
 kept = {}

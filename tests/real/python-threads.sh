@@ -8,8 +8,7 @@ check() {
 }
 
 run() {
-    export PYTHONMALLOC=malloc PYTHONHASHSEED=0
-    exec "$python" -c '
+    exec_python '
 import queue, sys, threading, time
 handed = queue.Queue()
 def work(number, count):

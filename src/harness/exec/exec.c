@@ -1,6 +1,7 @@
 #include "harness/exec/exec.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "harness/environment.h"
 #include "harness/exec/environ.h"
@@ -57,7 +58,7 @@ static int start_program(struct fb_session *session, int input, struct fb_error 
     session->oom_known = fb_proc_oom_kills(&session->oom_kills, NULL) == 0;
     if (fb_keeper_start(&session->keeper, &command, err) != 0)
         return -1;
-    session->started_ns = fb_run_now_ns();
+    session->started_ns = fb_clock_now_ns();
     session->work_from_ns = session->started_ns;
     fb_family_init(&session->family, session->keeper.pid);
     return 0;
@@ -97,7 +98,7 @@ static void watch_timeout(struct fb_session *session)
     uint64_t limit = session->request->timeout_ns;
     bool working = session->stage == FB_FATE_STARTING || session->stage == FB_FATE_WORKING;
     char text[64];
-    if (limit == 0 || !working || fb_run_now_ns() - session->started_ns <= limit)
+    if (limit == 0 || !working || fb_clock_now_ns() - session->started_ns <= limit)
         return;
     fb_session_stop(session, FB_STATUS_TIMEOUT,
                     fb_format("%s after %s (--timeout)",
@@ -108,7 +109,7 @@ static void watch_timeout(struct fb_session *session)
 static void show_progress(const struct fb_session *session, const struct fb_exec_hooks *hooks,
                           uint64_t *next_ns)
 {
-    uint64_t now_ns = fb_run_now_ns();
+    uint64_t now_ns = fb_clock_now_ns();
     if (hooks->progress == NULL || now_ns < *next_ns || session->point_count == 0)
         return;
     *next_ns = now_ns + PROGRESS_EVERY_NS;
@@ -136,7 +137,7 @@ static bool take_tick(struct fb_session *session)
 
 static bool is_early(const struct fb_session *session)
 {
-    return !session->leader_proven && fb_run_now_ns() - session->started_ns < EARLY_NS;
+    return !session->leader_proven && fb_clock_now_ns() - session->started_ns < EARLY_NS;
 }
 
 static int wait_for_events(struct fb_session *session, bool early, struct fb_error *err)
@@ -290,7 +291,7 @@ static int execute(struct fb_session *session, const struct fb_exec_hooks *hooks
         fb_session_begin_work(session);
     if (result == 0)
         result = run_to_end(session, hooks, err);
-    session->ended_ns = fb_run_now_ns();
+    session->ended_ns = fb_clock_now_ns();
     session->driver_ended = session->driving && session->driver.leader_ended;
     if (session->driving)
         fb_keeper_finish(&session->driver);

@@ -2,6 +2,7 @@
 #include "harness/exec/family.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "harness/proc.h"
 #include "harness/run.h"
 
@@ -271,7 +272,7 @@ void fb_family_scan(struct fb_family *family, uint64_t now_ns, bool at_once)
     struct pids pids = {0};
     if (!at_once && now_ns < family->next_scan_ns)
         return;
-    uint64_t began_ns = fb_run_spent_ns();
+    uint64_t began_ns = fb_clock_spent_ns();
     list_pids(&pids);
     struct newcomer *all = fb_alloc(pids.count + 1, sizeof *all);
     size_t count = meet_newcomers(family, &pids, all);
@@ -282,7 +283,7 @@ void fb_family_scan(struct fb_family *family, uint64_t now_ns, bool at_once)
     refresh(family);
     free(all);
     free(pids.items);
-    family->next_scan_ns = now_ns + (fb_run_spent_ns() - began_ns) * SCAN_SHARE;
+    family->next_scan_ns = now_ns + (fb_clock_spent_ns() - began_ns) * SCAN_SHARE;
 }
 
 size_t fb_family_alive(const struct fb_family *family)

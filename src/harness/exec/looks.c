@@ -2,6 +2,7 @@
 #include "harness/exec/session.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "harness/run.h"
 
 #include <stdlib.h>
@@ -108,14 +109,14 @@ static void note_peaks(struct fb_session *session)
 
 static void space_out(struct fb_session *session, uint64_t began_ns)
 {
-    uint64_t rest_ns = (fb_run_spent_ns() - began_ns) * AGAIN_SHARE;
-    session->next_again_ns = fb_run_now_ns() + (rest_ns > AGAIN_NS ? rest_ns : AGAIN_NS);
+    uint64_t rest_ns = (fb_clock_spent_ns() - began_ns) * AGAIN_SHARE;
+    session->next_again_ns = fb_clock_now_ns() + (rest_ns > AGAIN_NS ? rest_ns : AGAIN_NS);
 }
 
 void fb_session_look(struct fb_session *session, bool thorough)
 {
-    uint64_t began_ns = fb_run_spent_ns();
-    bool again = !thorough && fb_run_now_ns() >= session->next_again_ns;
+    uint64_t began_ns = fb_clock_spent_ns();
+    bool again = !thorough && fb_clock_now_ns() >= session->next_again_ns;
     for (size_t i = 0; i < session->family.count; i++) {
         struct fb_process *process = &session->family.members[i];
         if (process->zombie || process->borrowed || process->program[0] == '\0')

@@ -2,6 +2,7 @@
 #include "harness/exec/session.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "harness/run.h"
 #include "trace/shared.h"
@@ -12,7 +13,7 @@
 
 static uint64_t since_start(const struct fb_session *session)
 {
-    return fb_run_now_ns() - session->started_ns;
+    return fb_clock_now_ns() - session->started_ns;
 }
 
 static void watch_limit(struct fb_session *session, uint64_t footprint_bytes)
@@ -46,7 +47,7 @@ static void count_live(struct fb_session *session)
 
 void fb_session_sample(struct fb_session *session, uint32_t reason)
 {
-    uint64_t now_ns = fb_run_now_ns();
+    uint64_t now_ns = fb_clock_now_ns();
     fb_family_scan(&session->family, now_ns, false);
     uint64_t footprint = fb_family_footprint(&session->family, now_ns);
     /* Between its end and its reaping a program holds nothing, in one step: no reading of it. */
@@ -112,7 +113,7 @@ void fb_session_checkpoint(struct fb_session *session, const char *kind)
 {
     struct fb_checkpoint checkpoint = {.phase = (int)session->phase, .t_ns = since_start(session)};
     (void)snprintf(checkpoint.kind, sizeof checkpoint.kind, "%s", kind);
-    fb_family_scan(&session->family, fb_run_now_ns(), true);
+    fb_family_scan(&session->family, fb_clock_now_ns(), true);
     if (fb_family_alive(&session->family) > 0)
         from_sources(session, &checkpoint);
     else

@@ -2,6 +2,7 @@
 #include "harness/exec/session.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "harness/environment.h"
 #include "harness/exec/environ.h"
 #include "harness/run.h"
@@ -38,7 +39,7 @@ static void start_driver(struct fb_session *session)
 void fb_session_begin_work(struct fb_session *session)
 {
     session->stage = FB_FATE_WORKING;
-    session->work_from_ns = fb_run_now_ns();
+    session->work_from_ns = fb_clock_now_ns();
     if (session->request->driver != NULL)
         start_driver(session);
 }
@@ -73,7 +74,7 @@ static bool is_ready(struct fb_session *session)
 static void begin_stop(struct fb_session *session)
 {
     session->stage = FB_FATE_STOPPING;
-    session->deadline_ns = fb_run_now_ns() + session->request->grace_ns;
+    session->deadline_ns = fb_clock_now_ns() + session->request->grace_ns;
     if (session->keeper.leader_ended)
         fb_keeper_signal_all(&session->keeper, SIGTERM); /* daemons: their starter has gone */
     else
@@ -85,7 +86,7 @@ static bool all_gone(struct fb_session *session)
 {
     if (!session->keeper.leader_ended)
         return false;
-    fb_family_scan(&session->family, fb_run_now_ns(), true);
+    fb_family_scan(&session->family, fb_clock_now_ns(), true);
     return fb_family_alive(&session->family) == 0;
 }
 
@@ -97,7 +98,7 @@ static void close_phase(struct fb_session *session)
 
 static void end_work(struct fb_session *session)
 {
-    session->work_to_ns = fb_run_now_ns();
+    session->work_to_ns = fb_clock_now_ns();
     close_phase(session);
     if (session->keeper.leader_ended && session->request->driver == NULL) {
         session->outlived = fb_family_alive(&session->family);
@@ -122,7 +123,7 @@ static void step_starting(struct fb_session *session)
 /* The program has ended while its driver goes on, as when its last command is a shutdown. */
 static void end_under_driver(struct fb_session *session)
 {
-    session->work_to_ns = fb_run_now_ns();
+    session->work_to_ns = fb_clock_now_ns();
     close_phase(session);
     fb_session_note(session, fb_format("%s ended before its driver did, which was then ended",
                                        session->request->name));
@@ -140,7 +141,7 @@ static void step_working(struct fb_session *session)
 
 static void step_settling(struct fb_session *session)
 {
-    if (!all_gone(session) && fb_run_now_ns() < session->deadline_ns)
+    if (!all_gone(session) && fb_clock_now_ns() < session->deadline_ns)
         return;
     close_phase(session);
     if (all_gone(session))
@@ -154,7 +155,7 @@ static void step_stopping(struct fb_session *session)
     if (session->keeper.leader_ended && fb_family_alive(&session->family) > 0)
         fb_keeper_signal_all(&session->keeper, SIGTERM);
     bool gone = all_gone(session);
-    session->killed_after_grace = !gone && fb_run_now_ns() >= session->deadline_ns;
+    session->killed_after_grace = !gone && fb_clock_now_ns() >= session->deadline_ns;
     session->over = gone || session->killed_after_grace;
 }
 

@@ -2,6 +2,7 @@
 #include "harness/exec/family.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "harness/proc.h"
 #include "harness/run.h"
 
@@ -150,9 +151,9 @@ uint64_t fb_family_footprint(struct fb_family *family, uint64_t now_ns)
     if (family->count > 1 && (family->correction_due || is_shared(family)) &&
         now_ns >= family->next_correction_ns) {
         struct fb_family_exact unused = {0};
-        uint64_t began_ns = fb_run_spent_ns();
+        uint64_t began_ns = fb_clock_spent_ns();
         correct(family, &unused);
-        family->next_correction_ns = now_ns + (fb_run_spent_ns() - began_ns) * CORRECTION_SHARE;
+        family->next_correction_ns = now_ns + (fb_clock_spent_ns() - began_ns) * CORRECTION_SHARE;
     }
     for (size_t i = 0; i < family->count; i++) {
         const struct fb_process *process = &family->members[i];
