@@ -70,7 +70,31 @@ static void record(struct fb_spool_memory *memory, struct fb_recording_writer *w
     if (now.anonymous_bytes > memory->written_peak_bytes)
         memory->written_peak_bytes = now.anonymous_bytes;
     memory->seen_peak_bytes = 0;
+    memory->waits = false;
     fb_recording_writer_memory(writer, &now);
+}
+
+void fb_spool_memory_walked(struct fb_spool_memory *memory, const struct fb_recording_memory *now,
+                            bool grew, struct fb_recording_writer *writer)
+{
+    if (memory->waits) {
+        uint64_t known = memory->last.anonymous_bytes;
+        if (now->anonymous_bytes + known / NEW_PEAK_PART + STILL_BYTES >= known)
+            memory->seen_peak_bytes =
+                memory->seen_peak_bytes > known ? memory->seen_peak_bytes : known;
+        else
+            record(memory, writer);
+    }
+    memory->walked = true;
+    memory->last = *now;
+    if (!grew) {
+        record(memory, writer);
+        return;
+    }
+    if (memory->seen_peak_bytes > now->anonymous_bytes)
+        memory->last.anonymous_bytes = memory->seen_peak_bytes;
+    memory->seen_peak_bytes = 0;
+    memory->waits = true;
 }
 
 /* What the process holds by the kernel's own counters, which are read at one instant. */
@@ -132,11 +156,8 @@ static void walk(struct fb_spool_memory *memory, const struct fb_spool_target *t
         memory->seen_peak_bytes = 0; /* perhaps another image's */
     if (!known)
         return;
-    memory->walked = true;
-    memory->grew = grew;
-    memory->last = sum.memory;
     memory->recorder_bytes = sum.recorder_bytes;
-    record(memory, writer);
+    fb_spool_memory_walked(memory, &sum.memory, grew, writer);
 }
 
 /* A new peak is worth a walk when the process has stopped growing, or has grown a lot: one that
@@ -147,10 +168,13 @@ static bool is_due(const struct fb_spool_memory *memory, uint64_t now_ns, uint64
     if (memory->spent_ns > (now_ns - memory->begin_ns) / WALK_PART + WALK_GRACE_NS)
         return false;
     uint64_t known = memory->written_peak_bytes, peak = memory->seen_peak_bytes;
+    if (memory->waits && memory->last.anonymous_bytes > known)
+        known = memory->last.anonymous_bytes;
     bool is_new = peak > known + known / NEW_PEAK_PART + NEW_PEAK_BYTES;
     bool rests = held_bytes <= memory->held_bytes + STILL_BYTES;
     return !memory->walked || now_ns - memory->walked_ns >= WALK_LEAST_NS ||
-           (memory->grew && rests) || (is_new && (rests || held_bytes > known + known / MUCH_PART));
+           (memory->waits && rests) ||
+           (is_new && (rests || held_bytes > known + known / MUCH_PART));
 }
 
 void fb_spool_memory_look(struct fb_spool_memory *memory, const struct fb_spool_target *target,
@@ -175,7 +199,7 @@ void fb_spool_memory_look(struct fb_spool_memory *memory, const struct fb_spool_
 
 void fb_spool_memory_end(struct fb_spool_memory *memory, struct fb_recording_writer *writer)
 {
-    if (memory->walked && memory->seen_peak_bytes > memory->written_peak_bytes)
+    if (memory->waits || (memory->walked && memory->seen_peak_bytes > memory->written_peak_bytes))
         record(memory, writer);
 }
 

@@ -27,7 +27,7 @@ struct fb_spool_memory {     /* zeroed: nothing known */
     uint64_t begin_ns, spent_ns; /* of all walks */
     uint64_t looked_ns, walked_ns;
     bool walked;
-    bool grew;                       /* during that walk */
+    bool waits; /* the last walk is not recorded yet, since the process grew under it */
     struct fb_recording_memory last; /* the last walk's */
     uint64_t recorder_bytes;
     uint64_t written_peak_bytes; /* the most that has been recorded */
@@ -56,6 +56,10 @@ void fb_spool_memory_look(struct fb_spool_memory *memory, const struct fb_spool_
 /* Whether a walk's sum is one of a process that held so much before and after it, but for some per
  * cent. */
 bool fb_spool_memory_fits(uint64_t sum_bytes, uint64_t before_bytes, uint64_t after_bytes);
+/* Takes a walk's parts and its whole. When the process grew meanwhile the parts may be older than
+ * the whole: the next walk takes their place, if the process holds as much then. */
+void fb_spool_memory_walked(struct fb_spool_memory *memory, const struct fb_recording_memory *now,
+                            bool grew, struct fb_recording_writer *writer);
 /* Records a peak that no walk has followed. */
 void fb_spool_memory_end(struct fb_spool_memory *memory, struct fb_recording_writer *writer);
 void fb_spool_memory_deinit(struct fb_spool_memory *memory);

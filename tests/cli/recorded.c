@@ -175,7 +175,7 @@ static void *use_stack(void *together)
     take_back(hide(malloc(100)));
     memset(hide(room), 1, sizeof room);
     (void)pthread_barrier_wait(together);
-    (void)usleep(1000000);
+    (void)usleep(2000000); /* memory is walked once a second at least: so once at rest */
     return NULL;
 }
 

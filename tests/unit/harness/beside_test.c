@@ -2,7 +2,6 @@
 #include "harness/beside.h"
 
 #include "harness/data_end.h"
-#include "harness/spool_memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,37 +128,6 @@ static void the_end_of_data_is_the_linkers(void **state)
     assert_int_equal(fb_data_end("/nowhere", 0), 0);
 }
 
-static void ranges_of_the_program_follow_its_calls(void **state)
-{
-    (void)state;
-    struct fb_spool_memory memory = {0};
-    fb_spool_memory_map(&memory, PAGES(10), PAGES(3) + 1); /* whole pages */
-    assert_int_equal(fb_ranges_overlap(&memory.mapped, 0, UINT64_MAX), PAGES(4));
-    assert_true(fb_spool_memory_unmap(&memory, PAGES(11), PAGES(1)));
-    assert_false(fb_spool_memory_unmap(&memory, PAGES(11), PAGES(1)));
-    assert_int_equal(fb_ranges_overlap(&memory.mapped, 0, UINT64_MAX), PAGES(3));
-    fb_spool_memory_stack(&memory, 3, 1);
-    fb_spool_memory_stack(&memory, 4, 2);
-    fb_spool_memory_exit(&memory, 3);
-    fb_spool_memory_exit(&memory, 9);
-    assert_int_equal(memory.stack_count, 1);
-    assert_int_equal(memory.stacks[0].thread, 4);
-    fb_spool_memory_deinit(&memory);
-}
-
-static void a_walk_that_does_not_add_up_is_none(void **state)
-{
-    (void)state;
-    assert_true(fb_spool_memory_fits(100 << 20, 100 << 20, 100 << 20));
-    assert_true(fb_spool_memory_fits(100 << 20, 60 << 20, 140 << 20)); /* it grew meanwhile */
-    assert_true(fb_spool_memory_fits(100 << 20, 140 << 20, 60 << 20));
-    assert_true(fb_spool_memory_fits(103 << 20, 100 << 20, 100 << 20));
-    assert_false(fb_spool_memory_fits(106 << 20, 100 << 20, 100 << 20));
-    assert_false(fb_spool_memory_fits(182 << 20, 109 << 20, 110 << 20));
-    assert_false(fb_spool_memory_fits(90 << 20, 100 << 20, 100 << 20));
-    assert_true(fb_spool_memory_fits(900 << 10, 100 << 10, 100 << 10)); /* small ones are coarse */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,8 +136,6 @@ int main(void)
         cmocka_unit_test(the_recorder_counts_nowhere),
         cmocka_unit_test(this_process_is_measured_to_the_page),
         cmocka_unit_test(the_end_of_data_is_the_linkers),
-        cmocka_unit_test(a_walk_that_does_not_add_up_is_none),
-        cmocka_unit_test(ranges_of_the_program_follow_its_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
