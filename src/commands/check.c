@@ -9,6 +9,7 @@
 #include "commands/options.h"
 #include "commands/plan.h"
 #include "commands/recorded.h"
+#include "commands/sites.h"
 #include "report/recorded.h"
 #include "workload/replica.h"
 
@@ -24,14 +25,17 @@ struct check_options {
     size_t workload_count;
     struct fb_param_axes params;
     double scale;
+    struct fb_sites_view sites;
 };
 
-enum { KEY_SCALE = 256 };
+enum { KEY_SCALE = 256, KEY_SITES };
 
 static const struct argp_option shown[] = {
     {"param", 'L', "VAR=V1,V2", 0, "values of a workload's parameter, repeatable: cross product",
      0},
     {"scale", KEY_SCALE, "X", 0, "multiply every phase's iterations, as in 0.1", 0},
+    {"sites", KEY_SITES, "N", OPTION_ARG_OPTIONAL,
+     "show all frames of the N call sites (default 10) that held most at a recording's peak", 0},
     {0},
 };
 
@@ -40,6 +44,17 @@ static void add_workload(struct check_options *options, const char *workload)
     options->workloads =
         fb_realloc(options->workloads, options->workload_count + 1, sizeof *options->workloads);
     options->workloads[options->workload_count++] = workload;
+}
+
+static void set_sites(struct argp_state *state, const char *text, struct fb_sites_view *sites)
+{
+    uint64_t count = FB_SITES_SHOWN;
+    struct fb_error err = {0};
+    if (text != NULL && fb_units_parse(FB_UNIT_COUNT, text, &count, &err) != 0)
+        argp_error(state, "--sites: %s", err.text);
+    if (count == 0)
+        argp_error(state, "--sites \"%s\": must be above 0", text);
+    *sites = (struct fb_sites_view){(size_t)count, true};
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -54,6 +69,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SCALE:
         status = fb_options_scale(arg, &options->scale, &err);
         break;
+    case KEY_SITES:
+        set_sites(state, arg, &options->sites);
+        return 0;
     case ARGP_KEY_ARG:
         add_workload(options, arg);
         break;
@@ -169,12 +187,29 @@ static void print_phases(const struct fb_plan_unit *unit)
     fb_columns_deinit(&columns);
 }
 
-static void print_unit(const struct fb_plan_unit *unit)
+static int print_sites(const struct fb_workload *workload, const struct fb_sites_view *view,
+                       struct fb_error *err)
+{
+    struct fb_recording *recording =
+        workload->replica != NULL ? workload->replica->recording : NULL;
+    if (recording != NULL && fb_recording_site_count(recording) > 0) {
+        (void)putchar('\n');
+        return fb_sites_print(recording, view, err);
+    }
+    if (view->frames)
+        fb_message_note("%s has no call sites; `fragbench record --sites` records them",
+                        workload->file);
+    return 0;
+}
+
+static int print_unit(const struct fb_plan_unit *unit, const struct fb_sites_view *sites,
+                      struct fb_error *err)
 {
     (void)printf("%s: %s%s\n", unit->workload->file, unit->workload->name, unit->suffix);
     print_facts(unit->workload, &unit->totals[0]);
     (void)putchar('\n');
     print_phases(unit);
+    return print_sites(unit->workload, sites, err);
 }
 
 /* No contender is known here, so a name that -a may give one is not a fault yet. */
@@ -208,7 +243,7 @@ static int check(const struct check_options *options, struct fb_error *err)
     for (size_t i = 0; status == 0 && i < plan.count; i++) {
         if (i > 0)
             (void)putchar('\n');
-        print_unit(&plan.units[i]);
+        status = print_unit(&plan.units[i], &options->sites, err);
     }
     fb_plan_deinit(&plan);
     fb_buf_deinit(&faults);
@@ -225,7 +260,7 @@ int cmd_check(int argc, char **argv)
                "A WORKLOAD is a YAML file, or a name of `fragbench list workloads`.",
         .help_filter = fb_exit_help_filter,
     };
-    struct check_options options = {.scale = 1};
+    struct check_options options = {.scale = 1, .sites = {FB_SITES_SHOWN, false}};
     struct fb_error err = {0};
     (void)argp_parse(&argp, argc, argv, 0, NULL, &options);
     if (check(&options, &err) != 0)

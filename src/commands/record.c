@@ -10,6 +10,7 @@
 #include "commands/record_options.h"
 #include "commands/record_workload.h"
 #include "commands/recorded.h"
+#include "commands/sites.h"
 #include "harness/launch.h"
 #include "harness/spool.h"
 #include "report/recorded.h"
@@ -271,6 +272,32 @@ static int describe(const struct session *session, struct fb_error *err)
     return status;
 }
 
+/* Of the recording that has the name asked for. */
+static int show_sites(const struct session *session, struct fb_error *err)
+{
+    const struct fb_sites_view view = {FB_SITES_SHOWN, false};
+    struct fb_recording *recording = NULL;
+    if (fb_recording_open(&recording, session->spool.images[0]->path, err) != 0)
+        return -1;
+    int status = 0;
+    if (fb_recording_site_count(recording) > 0) {
+        (void)putchar('\n');
+        status = fb_sites_print(recording, &view, err);
+    }
+    fb_recording_close(recording);
+    return status;
+}
+
+static void tell_held(const struct session *session)
+{
+    char held[NUMBER_CHARS], rate[NUMBER_CHARS];
+    if (session->spool.held_ns > 0)
+        fb_message_note("--rate: for %s nothing was written, to stay below %s a second; with its "
+                        "buffers full the program waited",
+                        fb_units_time(session->spool.held_ns, held, sizeof held),
+                        fb_units_bytes(session->options->rate_bytes, rate, sizeof rate));
+}
+
 static int fail_unrecorded(const struct session *session, struct fb_error *err)
 {
     return fb_fail(err, FB_ERROR_NOTHING,
@@ -294,7 +321,9 @@ static int finish(struct session *session, bool cut, struct fb_error *err)
     if (session->spool.dropped > 0)
         fb_message_note("%zu recording%s of small processes not kept; --all keeps them",
                         session->spool.dropped, session->spool.dropped == 1 ? "" : "s");
-    if (describe(session, &first) != 0 && err->kind == FB_ERROR_NONE)
+    tell_held(session);
+    if ((describe(session, &first) != 0 || show_sites(session, &first) != 0) &&
+        err->kind == FB_ERROR_NONE)
         *err = first;
     if (err->kind == FB_ERROR_NONE && session->options->workload != NULL)
         return fb_record_workload(session->spool.images[0]->path, session->options->workload, err);
@@ -304,12 +333,17 @@ static int finish(struct session *session, bool cut, struct fb_error *err)
 static int record(struct session *session, struct fb_error *err)
 {
     const struct fb_record_options *options = session->options;
-    const struct fb_spool_options spool = {options->spool, options->output, options->force,
-                                           options->all, options->limit_bytes};
+    const struct fb_spool_options spool = {.folder = options->spool,
+                                           .output = options->output,
+                                           .force = options->force,
+                                           .keep_small = options->all,
+                                           .limit_bytes = options->limit_bytes,
+                                           .rate_bytes = options->rate_bytes};
     struct fb_launch launch = {.argv = options->command};
     if (resolve(session, &launch.contender, err) != 0 ||
         fb_spool_open(&spool, &session->spool, err) != 0)
         return -1;
+    launch.site_frames = options->site_frames;
     launch.spool_folder = session->spool.folder;
     session->begin_ns = fb_clock_now_ns();
     if (fb_launch(&launch, &session->leader, err) != 0)

@@ -2,11 +2,14 @@
 
 #include "base/units.h"
 #include "commands/exit_code.h"
+#include "trace/spool.h"
 
 #include <argp.h>
 #include <stddef.h>
 
-enum { KEY_FROM = 256, KEY_WORKLOAD, KEY_LIMIT, KEY_FOR, KEY_SPOOL, KEY_ALL };
+#define SITE_FRAMES 16U
+
+enum { KEY_FROM = 256, KEY_WORKLOAD, KEY_LIMIT, KEY_FOR, KEY_SPOOL, KEY_ALL, KEY_RATE, KEY_SITES };
 
 static const struct argp_option shown[] = {
     {"output", 'o', "FILE", 0, "the recording, as in service.fbt (default recording.fbt)", 1},
@@ -14,6 +17,10 @@ static const struct argp_option shown[] = {
     {"allocator", 'a', "SPEC", 0, "the program's allocator while it is recorded (default: its own)",
      1},
     {"limit", KEY_LIMIT, "SIZE", 0, "stop recording, not the program, at so much on disk", 1},
+    {"rate", KEY_RATE, "SIZE", 0,
+     "write at most so much a second, on average; a program that calls faster is held back", 1},
+    {"sites", KEY_SITES, "FRAMES", OPTION_ARG_OPTIONAL,
+     "also record where each block was asked for, with so many calling functions (default 16)", 1},
     {"for", KEY_FOR, "TIME", 0, "stop recording, not the program, after so long", 1},
     {"all", KEY_ALL, NULL, 0,
      "keep the recordings of small processes, too: less than 1 % of what the largest allocated", 1},
@@ -32,6 +39,18 @@ static void set_unit(struct argp_state *state, const char *option, enum fb_unit_
         argp_error(state, "%s \"%s\": %s", option, text, why.text);
     if (*out == 0)
         argp_error(state, "%s \"%s\": must be above 0", option, text);
+}
+
+static void set_sites(struct argp_state *state, const char *text, struct fb_record_options *options)
+{
+    uint64_t frames = SITE_FRAMES;
+    struct fb_error err = {0};
+    if (text != NULL && fb_units_parse(FB_UNIT_COUNT, text, &frames, &err) != 0)
+        argp_error(state, "--sites: %s", err.text);
+    if (frames < 1 || frames > FB_SPOOL_FRAMES_MAX)
+        argp_error(state, "--sites \"%s\": give a number of frames from 1 to %u", text,
+                   FB_SPOOL_FRAMES_MAX);
+    options->site_frames = (unsigned)frames;
 }
 
 static void check(struct argp_state *state, const struct fb_record_options *options)
@@ -72,6 +91,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_LIMIT:
         set_unit(state, "--limit", FB_UNIT_BYTES, arg, &options->limit_bytes);
         return 0;
+    case KEY_RATE:
+        set_unit(state, "--rate", FB_UNIT_BYTES, arg, &options->rate_bytes);
+        return 0;
+    case KEY_SITES:
+        set_sites(state, arg, options);
+        return 0;
     case KEY_FOR:
         set_unit(state, "--for", FB_UNIT_TIME, arg, &options->for_ns);
         return 0;
@@ -99,7 +124,7 @@ void fb_record_options_parse(int argc, char **argv, struct fb_record_options *ou
             "Each process that the program starts gets a recording of its own, FILE.2.fbt and so "
             "on; the one that allocated most gets the name asked for. Sizes, times and thread "
             "numbers are "
-            "recorded, nothing else.",
+            "recorded, nothing else; with --sites also names of functions and source files.",
         .help_filter = fb_exit_help_filter,
     };
     *out = (struct fb_record_options){0};

@@ -15,6 +15,8 @@ struct fb_record_options {
     const char *allocator; /* a SPEC, or NULL: what the program has */
     const char *spool;
     uint64_t limit_bytes; /* 0: none */
+    uint64_t rate_bytes;  /* a second; 0: as they come */
+    unsigned site_frames; /* of a call site; 0: sites are not recorded */
     uint64_t for_ns;      /* 0: to the program's end */
     bool force, all;
 };

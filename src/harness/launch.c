@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -64,6 +65,10 @@ static int set_environment(const struct fb_launch *launch, struct fb_error *err)
     int status = set("LD_PRELOAD", list, err);
     if (status == 0)
         status = set(FB_SPOOL_VARIABLE, launch->spool_folder, err);
+    char depth[24];
+    (void)snprintf(depth, sizeof depth, "%u", launch->site_frames);
+    if (status == 0)
+        status = set(FB_SPOOL_SITES_VARIABLE, depth, err);
     for (size_t i = 0; launch->contender != NULL && i < launch->contender->env_count; i++)
         if (status == 0)
             status = set(launch->contender->env[i].key, launch->contender->env[i].value, err);

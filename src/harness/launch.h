@@ -13,6 +13,7 @@
 struct fb_launch {
     char *const *argv; /* NULL-terminated; searched for in PATH */
     const char *spool_folder;
+    unsigned site_frames; /* call sites are recorded with so many frames; 0: they are not */
     const struct fb_contender *contender; /* NULL: whatever the program uses by itself */
 };
 

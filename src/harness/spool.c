@@ -70,6 +70,7 @@ int fb_spool_open(const struct fb_spool_options *options, struct fb_spool *out,
         fb_spool_deinit(&spool);
         return -1;
     }
+    spool.opened_ns = spool.polled_ns = fb_clock_now_ns();
     *out = spool;
     return 0;
 }
@@ -277,13 +278,33 @@ static uint64_t bytes_written(const struct fb_spool *spool)
     return bytes;
 }
 
-static int read_all(struct fb_spool *spool, bool *progress, struct fb_error *err)
+/* Whether more was written than the rate allows up to now. */
+static bool is_ahead(struct fb_spool *spool)
 {
-    if (scan(spool, err) != 0)
-        return -1;
+    uint64_t now_ns = fb_clock_now_ns();
+    double seconds = (double)(now_ns - spool->opened_ns) / 1e9;
+    bool ahead = spool->options.rate_bytes > 0 &&
+                 (double)bytes_written(spool) > (double)spool->options.rate_bytes * seconds;
+    if (ahead)
+        spool->held_ns += now_ns - spool->polled_ns;
+    spool->polled_ns = now_ns;
+    return ahead;
+}
+
+static int read_images(struct fb_spool *spool, bool *progress, struct fb_error *err)
+{
+    if (is_ahead(spool))
+        return 0;
     for (size_t i = 0; i < spool->image_count; i++)
         if (fb_spool_image_read(spool->images[i], false, progress, err) != 0)
             return -1;
+    return 0;
+}
+
+static int read_all(struct fb_spool *spool, bool *progress, struct fb_error *err)
+{
+    if (scan(spool, err) != 0 || read_images(spool, progress, err) != 0)
+        return -1;
     for (size_t i = 0; i < spool->image_count; i++)
         fb_spool_image_look(spool->images[i]);
     uint64_t now_ns = fb_clock_now_ns();

@@ -16,6 +16,9 @@ struct fb_spool_options {
     bool force;           /* replaces files that are there */
     bool keep_small;      /* keeps images that allocated less than 1 % of the largest's bytes */
     uint64_t limit_bytes; /* of all recordings together; 0: none */
+    /* Of all recordings together, a second, on average since the first began; 0: as they come.
+     * Programs that call faster wait once their buffers are full: nothing is lost. */
+    uint64_t rate_bytes;
 };
 
 struct fb_spool {
@@ -26,7 +29,10 @@ struct fb_spool {
     size_t image_count;
     size_t dropped;                 /* small ones, once finished */
     uint64_t looked_ns, flushed_ns; /* when it last looked for ends, and wrote what it had */
-    bool full;                      /* the limit was reached: all recordings are closed */
+    uint64_t opened_ns;
+    uint64_t polled_ns; /* last */
+    uint64_t held_ns;   /* how long nothing was read, for the rate's sake */
+    bool full;          /* the limit was reached: all recordings are closed */
 };
 
 /* Makes the folder. INPUT: output exists and force is not set. IO: no folder can be made. */

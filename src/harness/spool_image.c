@@ -20,6 +20,7 @@ struct fb_spool_cursor {
     uint32_t at, limit;          /* words */
     uint64_t ticket;             /* of the record at `at`; 0: none there yet */
     uint64_t time_ns;
+    uint32_t site;           /* of its births */
     uint64_t moving;         /* the object between REALLOC_BEGIN and its end, or NO_OBJECT */
     uint64_t moving_address; /* where it was */
     bool exited;
@@ -97,7 +98,7 @@ static bool take_piece(struct fb_spool_image *image, struct fb_spool_cursor *cur
             continue;
         cursor->piece = image->waiting[i];
         cursor->next_sequence++;
-        cursor->at = cursor->limit = 0;
+        cursor->at = cursor->limit = cursor->site = 0;
         image->waiting[i] = image->waiting[--image->waiting_count];
         return true;
     }
@@ -119,7 +120,8 @@ static uint32_t record_words(const struct fb_spool_cursor *cursor)
         [FB_SPOOL_REALLOC_NEW] = 2,    [FB_SPOOL_REALLOC_BEGIN] = 2, [FB_SPOOL_REALLOC_END] = 2,
         [FB_SPOOL_REALLOC_FAILED] = 1, [FB_SPOOL_RELEASE] = 2,       [FB_SPOOL_SHARE] = 2,
         [FB_SPOOL_EXIT] = 1,           [FB_SPOOL_TIME] = 2,          [FB_SPOOL_MAP] = 2,
-        [FB_SPOOL_UNMAP] = 2,          [FB_SPOOL_STACK] = 2,
+        [FB_SPOOL_UNMAP] = 2,          [FB_SPOOL_STACK] = 2,         [FB_SPOOL_SITE] = 2,
+        [FB_SPOOL_FRAMES] = 2,         [FB_SPOOL_MODULE] = 4,
     };
     const uint64_t *record = cursor->piece.words + cursor->at;
     unsigned kind = record[0] & 0xffU;
@@ -127,7 +129,8 @@ static uint32_t record_words(const struct fb_spool_cursor *cursor)
         return 0;
     bool sized = kind <= FB_SPOOL_REALLOC_NEW || kind == FB_SPOOL_REALLOC_END ||
                  kind == FB_SPOOL_MAP || kind == FB_SPOOL_UNMAP;
-    uint32_t length = words[kind];
+    bool listed = kind == FB_SPOOL_FRAMES || kind == FB_SPOOL_MODULE;
+    uint32_t length = words[kind] + (listed ? (uint32_t)(record[0] >> 8 & 0xffU) : 0);
     if (sized && cursor->at + 1 < cursor->limit && record[1] >> 48 == FB_SPOOL_SIZE_LONG)
         length = 3;
     return cursor->at + length <= cursor->limit ? length : 0;
@@ -156,11 +159,15 @@ static void look_ahead(struct fb_spool_image *image, struct fb_spool_cursor *cur
         const uint64_t *record = cursor->piece.words + cursor->at;
         uint32_t length = record_words(cursor);
         image->damaged = length == 0;
-        if (image->damaged || (record[0] & 0xffU) != FB_SPOOL_TIME) {
+        unsigned kind = record[0] & 0xffU;
+        if (image->damaged || (kind != FB_SPOOL_TIME && kind != FB_SPOOL_SITE)) {
             cursor->ticket = image->damaged ? 0 : record[0] >> 16;
             return;
         }
-        cursor->time_ns = record[1];
+        if (kind == FB_SPOOL_TIME)
+            cursor->time_ns = record[1];
+        else
+            cursor->site = (uint32_t)record[1];
         cursor->at += length;
     }
 }
@@ -197,6 +204,7 @@ static uint64_t birth(struct fb_spool_image *image, enum fb_recording_kind kind,
 struct record {
     unsigned kind, aux;
     uint64_t address, size;
+    const uint64_t *words; /* in the spool */
 };
 
 static void on_birth(struct fb_spool_image *image, const struct record *record)
@@ -312,7 +320,14 @@ static void act(struct fb_spool_image *image, struct fb_spool_cursor *cursor,
     case FB_SPOOL_STACK:
         fb_spool_memory_stack(&image->memory, cursor->thread, record->address);
         break;
+    case FB_SPOOL_FRAMES:
+        fb_spool_sites_frames(&image->sites, record->words[1], record->words + 2, record->aux);
+        break;
+    case FB_SPOOL_MODULE:
+        fb_spool_sites_module(&image->sites, record->words, record->aux);
+        break;
     default:
+        fb_recording_writer_site(image->writer, cursor->site);
         on_birth(image, record);
     }
 }
@@ -320,7 +335,7 @@ static void act(struct fb_spool_image *image, struct fb_spool_cursor *cursor,
 static struct record decode(const struct fb_spool_cursor *cursor, uint32_t length)
 {
     const uint64_t *words = cursor->piece.words + cursor->at;
-    struct record record = {.kind = words[0] & 0xffU, .aux = words[0] >> 8 & 0xffU};
+    struct record record = {.kind = words[0] & 0xffU, .aux = words[0] >> 8 & 0xffU, .words = words};
     if (length > 1)
         record.address = words[1] & FB_SPOOL_ADDRESS_MASK;
     record.size = length == 3 ? words[2] : length > 1 ? words[1] >> 48 : 0;
@@ -438,6 +453,8 @@ int fb_spool_image_end(struct fb_spool_image *image, enum fb_recording_reason re
     unmap(image);
     fb_spool_memory_end(&image->memory, image->writer);
     fb_spool_memory_deinit(&image->memory);
+    fb_spool_sites_write(&image->sites, image->writer);
+    fb_spool_sites_deinit(&image->sites);
     image->events = fb_recording_writer_events(image->writer);
     int status = fb_recording_writer_close(image->writer, &image->totals, err);
     image->writer = NULL;

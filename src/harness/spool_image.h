@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "harness/spool_memory.h"
+#include "harness/spool_sites.h"
 #include "trace/recording.h"
 #include "trace/spool.h"
 
@@ -44,6 +45,7 @@ struct fb_spool_image {
     uint64_t ticket;       /* the last one */
     struct fb_map objects; /* address → object */
     struct fb_spool_memory memory;
+    struct fb_spool_sites sites;
     struct fb_recording_totals totals; /* what the writer does not count */
     bool damaged;
     bool ended; /* its recording is closed */

@@ -10,6 +10,7 @@
  */
 #include "preload/recorder_big.h"
 #include "preload/recorder_log.h"
+#include "preload/recorder_sites.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -59,7 +60,7 @@ static bool resolved(void)
 EXPORT void *malloc(size_t size)
 {
     struct fb_log_thread *thread = &fb_log_self;
-    if (!fb_log_enter(thread))
+    if (!fb_sites_enter(thread))
         return resolved() ? fb_next.malloc(size) : fb_bootstrap_alloc(size, BOOTSTRAP_ALIGN);
     void *block = fb_next.malloc(size);
     if (block != NULL)
@@ -76,7 +77,7 @@ EXPORT void *calloc(size_t count, size_t size)
         errno = ENOMEM;
         return NULL;
     }
-    if (!fb_log_enter(thread)) /* the bootstrap heap is zeroed, and used once */
+    if (!fb_sites_enter(thread)) /* the bootstrap heap is zeroed, and used once */
         return resolved() ? fb_next.calloc(count, size)
                           : fb_bootstrap_alloc(bytes, BOOTSTRAP_ALIGN);
     void *block = fb_next.calloc(count, size);
@@ -132,7 +133,7 @@ EXPORT void *realloc(void *block, size_t size)
     struct fb_log_thread *thread = &fb_log_self;
     if (__builtin_expect(block != NULL && fb_bootstrap_owns(block), false))
         return fb_bootstrap_move(block, size, resolved() ? malloc : NULL);
-    if (!fb_log_enter(thread)) {
+    if (!(block == NULL ? fb_sites_enter(thread) : fb_log_enter(thread))) {
         if (resolved())
             return fb_next.realloc(block, size);
         return block == NULL ? fb_bootstrap_alloc(size, BOOTSTRAP_ALIGN) : NULL;
@@ -161,7 +162,7 @@ static unsigned log2_of(size_t align)
 EXPORT int posix_memalign(void **out, size_t align, size_t size)
 {
     struct fb_log_thread *thread = &fb_log_self;
-    if (!fb_log_enter(thread)) {
+    if (!fb_sites_enter(thread)) {
         if (resolved())
             return fb_next.posix_memalign(out, align, size);
         *out = fb_bootstrap_alloc(size, align);
@@ -177,7 +178,7 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 /* memalign and its like: `call` with its own arguments, the block of that alignment and size. */
 #define ALIGNED(call, align, size)                                           \
     struct fb_log_thread *thread = &fb_log_self;                             \
-    if (!fb_log_enter(thread))                                               \
+    if (!fb_sites_enter(thread))                                             \
         return resolved() ? (call) : fb_bootstrap_alloc((size), (align));    \
     void *block = (call);                                                    \
     if (block != NULL)                                                       \

@@ -2,6 +2,7 @@
 
 #include "preload/recorder_big.h"
 #include "preload/recorder_segment.h"
+#include "preload/recorder_sites.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -147,6 +148,7 @@ static bool set_up(void)
         keyed = keyed || pthread_key_create(&key, thread_ends) == 0;
         fb_big_reset();
         state->process.off = !fb_segments_open(&state->segments);
+        fb_sites_open();
         /* Once: in a child the loader's lock may be held by a thread that is not there. */
         if (fb_next.allocator_end == 0)
             (void)dl_iterate_phdr(find_allocator, (void *)(uintptr_t)fb_next.malloc);
@@ -184,6 +186,7 @@ static bool take_chunk(struct fb_log_thread *thread)
     thread->cursor = thread->begin;
     thread->end = thread->begin + FB_SPOOL_WORDS;
     thread->time_ns = 0;
+    thread->site = 0;
     /* The control block that pthread_self() points to lies on top of a thread's own stack. */
     if (thread->sequence++ == 0 && thread->number != 0 && thread->number != FB_SPOOL_LATE)
         fb_log_address(thread, FB_SPOOL_STACK, 0, (const void *)(uintptr_t)pthread_self());
@@ -214,6 +217,11 @@ static bool borrow_late(struct fb_log_thread *thread)
     thread->time_ns = late->time_ns;
     thread->late = true;
     return true;
+}
+
+bool fb_log_make_room(struct fb_log_thread *thread, size_t words)
+{
+    return thread->end - thread->cursor >= (ptrdiff_t)words || take_chunk(thread);
 }
 
 void fb_log_leave_late(struct fb_log_thread *thread)

@@ -44,6 +44,7 @@ struct fb_log_thread {
     uint64_t time_ns; /* of its last TIME record */
     uint64_t sequence;
     uint32_t number;
+    uint32_t site; /* the last that was written into the chunk */
     bool inside;
     bool numbered;
     bool ended; /* its last record is written; what comes now is late */
@@ -64,6 +65,9 @@ extern __thread struct fb_log_thread fb_log_self __attribute__((tls_model("initi
 void fb_log_resolve(void);
 /* Gives the thread a place with room, or says that nothing is recorded (false). Keeps errno. */
 bool fb_log_prepare(struct fb_log_thread *thread);
+/* At least so many words of room in the thread's chunk, or in a new one. false: there is none, and
+ * the process records no more. Not for late calls. */
+bool fb_log_make_room(struct fb_log_thread *thread, size_t words);
 /* Gives back what an ended thread borrowed. */
 void fb_log_leave_late(struct fb_log_thread *thread);
 

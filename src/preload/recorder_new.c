@@ -9,6 +9,7 @@
  */
 #include "preload/recorder_big.h"
 #include "preload/recorder_log.h"
+#include "preload/recorder_sites.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -143,7 +144,7 @@ static void *allocate(enum form form, size_t size, size_t align, uintptr_t secon
     if (next == NULL)
         return plain_new(size, align, throws);
     struct fb_log_thread *self = &fb_log_self;
-    if (!atomic_load_explicit(&records[form], memory_order_relaxed) || !fb_log_enter(self))
+    if (!atomic_load_explicit(&records[form], memory_order_relaxed) || !fb_sites_enter(self))
         return next(size, second, third);
     __attribute__((cleanup(leave))) struct fb_log_thread *thread = self;
     void *block = next(size, second, third);

@@ -4,7 +4,7 @@
  * compressed for itself and carries checksums of its header and its content, so a file that was
  * cut off is good up to its last whole block, and a changed byte is noticed wherever it is. The
  * last block is the end with totals. It holds sizes, times and thread numbers: no addresses, no
- * contents, no names.
+ * contents, and no names but those of call sites, where they were asked for (record --sites).
  *
  * Objects are numbered by birth, from 0; an event names one by how many births ago it was.
  */
@@ -18,8 +18,10 @@
 #include <stdint.h>
 
 #define FB_RECORDING_MAGIC UINT64_C(0x31434552424d4246) /* "FBMBREC1" */
-#define FB_RECORDING_VERSION 2U
-#define FB_RECORDING_VERSION_LEAST 1U                 /* that is still read: it has no MEMORY */
+#define FB_RECORDING_VERSION 3U
+#define FB_RECORDING_VERSION_LEAST 1U                 /* that is still read */
+#define FB_RECORDING_VERSION_MEMORY 2U                /* the first that has MEMORY, */
+#define FB_RECORDING_VERSION_SITES 3U                 /* and call sites */
 #define FB_RECORDING_BLOCK_MAGIC UINT32_C(0x4b4c4246) /* "FBLK" */
 #define FB_RECORDING_COLUMNS 4U
 #define FB_RECORDING_SHARES 16U /* 16 sixteenths: every page */
@@ -41,6 +43,7 @@ enum fb_recording_kind {
     FB_RECORDING_THREAD = FB_RECORDING_KIND_COUNT, /* the events that follow are its */
     FB_RECORDING_TIME,                             /* since the last, in µs */
     FB_RECORDING_MEMORY,                           /* what the process held at about that time */
+    FB_RECORDING_SITE,                             /* of the births that follow; 0: not known */
     FB_RECORDING_OPCODE_COUNT
 };
 
@@ -48,7 +51,7 @@ enum fb_recording_column {
     FB_RECORDING_OPCODES = 0, /* a byte an event */
     FB_RECORDING_SIZES,       /* the rest: LEB128 numbers */
     FB_RECORDING_REFERENCES,  /* births ago, from 1 */
-    FB_RECORDING_OTHERS,      /* alignments, shares, threads, times, memory */
+    FB_RECORDING_OTHERS,      /* alignments, shares, threads, times, memory, sites */
 };
 
 struct fb_recording_header {
@@ -59,7 +62,15 @@ struct fb_recording_header {
 };
 _Static_assert(sizeof(struct fb_recording_header) == 64, "a 64-byte header");
 
-enum fb_recording_block_kind { FB_RECORDING_EVENTS = 1, FB_RECORDING_END };
+enum fb_recording_block_kind {
+    FB_RECORDING_EVENTS = 1,
+    FB_RECORDING_END,
+    FB_RECORDING_SITES, /* the frames of call sites, between the events and the end */
+};
+
+#define FB_RECORDING_SITES_MAX (UINT32_C(1) << 17) /* numbers are below it, from 1 */
+/* Of one frame's text, in bytes; longer ones are cut. */
+#define FB_RECORDING_FRAME_MAX 512U
 
 struct fb_recording_block {
     uint32_t magic;
@@ -133,6 +144,7 @@ struct fb_recording_event {
     uint64_t time_ns; /* since the recording's begin; never falls */
     uint64_t object;  /* by birth, from 0 */
     uint32_t handle;  /* the same among those alive: small, used again after a free */
+    uint32_t site;    /* births: where it was asked for; 0: not known */
     uint64_t size;    /* births, REALLOC: asked for; FREE, SHARE: what it has */
     uint64_t old_size;
     uint8_t align_log2;
@@ -159,6 +171,10 @@ int fb_recording_next(struct fb_recording *recording, struct fb_recording_event 
                       struct fb_error *err) FB_MUST_USE;
 /* What was measured up to the last event given; all of it once that was the end. */
 void fb_recording_memories(const struct fb_recording *recording, struct fb_recording_memories *out);
+/* The highest number of a call site that has frames; 0: none were recorded. */
+uint32_t fb_recording_site_count(const struct fb_recording *recording);
+/* The frames of a site, the innermost first, one a line; "" where they are not known. */
+const char *fb_recording_site(const struct fb_recording *recording, uint32_t site);
 /* Back to the first event. */
 void fb_recording_rewind(struct fb_recording *recording);
 /* INPUT error at the place of the last event. */
@@ -174,6 +190,8 @@ int fb_recording_writer_open(struct fb_recording_writer **out, int fd,
 /* What follows happens on that thread at that time (never before the last; then it counts as at
  * the same time). */
 void fb_recording_writer_at(struct fb_recording_writer *writer, uint32_t thread, uint64_t time_ns);
+/* The births that follow were asked for at that site. */
+void fb_recording_writer_site(struct fb_recording_writer *writer, uint32_t site);
 /* A birth of that kind; returns the object's number. */
 uint64_t fb_recording_writer_birth(struct fb_recording_writer *writer, enum fb_recording_kind kind,
                                    uint64_t size, unsigned align_log2);
@@ -188,6 +206,10 @@ void fb_recording_writer_exit(struct fb_recording_writer *writer);
 /* Writes what is pending as a block of its own. -1 once a write failed (IO); the file then ends
  * with its last whole block and nothing more is written. */
 int fb_recording_writer_flush(struct fb_recording_writer *writer, struct fb_error *err) FB_MUST_USE;
+/* The frames of sites 1 … count, as fb_recording_site() gives them; after the last event. What is
+ * no printable text in them becomes "?". */
+void fb_recording_writer_sites(struct fb_recording_writer *writer, const char *const *frames,
+                               uint32_t count);
 /* Bytes in the file, and whether a write has failed. */
 uint64_t fb_recording_writer_bytes(const struct fb_recording_writer *writer);
 bool fb_recording_writer_failed(const struct fb_recording_writer *writer);

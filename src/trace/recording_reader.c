@@ -3,6 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "trace/recording_blocks.h"
+#include "trace/recording_sites.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,14 +21,12 @@ struct column {
 };
 
 struct fb_recording {
-    char *path;
-    const unsigned char *data;
-    size_t size;
-    bool mapped; /* data is ours to unmap */
+    struct fb_recording_file file;
+    bool mapped; /* the file's data is ours to unmap */
     bool complete;
-    uint32_t version;
     struct fb_recording_totals totals;
     struct fb_recording_memories memories;
+    struct fb_recording_sites sites;
 
     size_t next_block; /* offset */
     size_t block;      /* offset of the present one */
@@ -38,6 +38,7 @@ struct fb_recording {
     ZSTD_DCtx *context;
 
     uint32_t thread;
+    uint32_t site; /* of births, until another is said */
     uint64_t time_us;
     uint64_t births;
     uint64_t events;
@@ -50,76 +51,11 @@ struct fb_recording {
     size_t spare_count;
 };
 
-bool fb_recording_is(const void *data, size_t size)
-{
-    uint64_t magic = 0;
-    if (size < sizeof magic)
-        return false;
-    memcpy(&magic, data, sizeof magic);
-    return magic == FB_RECORDING_MAGIC;
-}
-
-static int damaged(const struct fb_recording *recording, size_t offset, struct fb_error *err,
-                   const char *what)
-{
-    return fb_fail(err, FB_ERROR_INPUT,
-                   "%s: byte %zu: %s; the file is damaged: copy it again, or record anew",
-                   recording->path, offset, what);
-}
-
 int fb_recording_fail(const struct fb_recording *recording, struct fb_error *err, const char *what)
 {
-    return fb_fail(err, FB_ERROR_INPUT, "%s: byte %zu, event %u of this block: %s", recording->path,
-                   recording->block, recording->event_count - recording->events_left, what);
-}
-
-static int check_header(struct fb_recording *recording, struct fb_error *err)
-{
-    struct fb_recording_header header;
-    if (!fb_recording_is(recording->data, recording->size))
-        return fb_fail(err, FB_ERROR_INPUT,
-                       "%s: not a recording; `fragbench record -o FILE -- COMMAND` makes one",
-                       recording->path);
-    if (recording->size < sizeof header)
-        return damaged(recording, recording->size, err, "it ends within the header");
-    memcpy(&header, recording->data, sizeof header);
-    bool known =
-        header.version >= FB_RECORDING_VERSION_LEAST && header.version <= FB_RECORDING_VERSION;
-    if (!known && header.version < UINT32_C(1) << 16)
-        return fb_fail(err, FB_ERROR_INPUT,
-                       "%s: byte 8: a recording of version %u, this fragbench reads versions %u to "
-                       "%u; record again, or use the fragbench that made it",
-                       recording->path, header.version, FB_RECORDING_VERSION_LEAST,
-                       FB_RECORDING_VERSION);
-    if (header.checksum !=
-        fb_recording_checksum(&header, offsetof(struct fb_recording_header, checksum)))
-        return damaged(recording, 0, err, "the header does not match its checksum");
-    recording->version = header.version;
-    return 0;
-}
-
-/* The block at offset: 1 there, 0 the file ends before its last byte, -1 damage. */
-static int block_at(const struct fb_recording *recording, size_t offset, uint32_t sequence,
-                    struct fb_recording_block *block, struct fb_error *err)
-{
-    if (recording->size - offset < sizeof *block)
-        return 0;
-    memcpy(block, recording->data + offset, sizeof *block);
-    if (block->magic != FB_RECORDING_BLOCK_MAGIC ||
-        block->checksum !=
-            fb_recording_checksum(block, offsetof(struct fb_recording_block, checksum)))
-        return damaged(recording, offset, err, "a block's header does not match its checksum");
-    if (block->sequence != sequence)
-        return damaged(recording, offset, err, "a block is missing before this one");
-    if (block->kind != FB_RECORDING_EVENTS && block->kind != FB_RECORDING_END)
-        return damaged(recording, offset, err, "a block of an unknown kind");
-    size_t payload = offset + sizeof *block;
-    if (recording->size - payload < block->packed_bytes)
-        return 0;
-    if (block->packed_checksum !=
-        fb_recording_checksum(recording->data + payload, block->packed_bytes))
-        return damaged(recording, payload, err, "a block does not match its checksum");
-    return 1;
+    return fb_fail(err, FB_ERROR_INPUT, "%s: byte %zu, event %u of this block: %s",
+                   recording->file.path, recording->block,
+                   recording->event_count - recording->events_left, what);
 }
 
 static int check_end(struct fb_recording *recording, size_t offset,
@@ -127,27 +63,52 @@ static int check_end(struct fb_recording *recording, size_t offset,
 {
     size_t payload = offset + sizeof *block;
     if (block->packed_bytes != sizeof recording->totals)
-        return damaged(recording, offset, err, "an end of another size");
-    if (recording->size != payload + block->packed_bytes)
-        return damaged(recording, payload + block->packed_bytes, err, "bytes after the end");
-    memcpy(&recording->totals, recording->data + payload, sizeof recording->totals);
+        return fb_recording_damaged(&recording->file, offset, err, "an end of another size");
+    if (recording->file.size != payload + block->packed_bytes)
+        return fb_recording_damaged(&recording->file, payload + block->packed_bytes, err,
+                                    "bytes after the end");
+    memcpy(&recording->totals, recording->file.data + payload, sizeof recording->totals);
     if (recording->totals.reason >= FB_RECORDING_REASON_COUNT)
-        return damaged(recording, payload, err, "an unknown reason to end");
+        return fb_recording_damaged(&recording->file, payload, err, "an unknown reason to end");
     recording->complete = true;
     return 0;
+}
+
+static int unpack(struct fb_recording *recording, const struct fb_recording_block *block,
+                  struct fb_error *err);
+
+/* Call sites are few: they are kept from the opening on. */
+static int take_sites(struct fb_recording *recording, size_t offset,
+                      const struct fb_recording_block *block, struct fb_error *err)
+{
+    recording->block = offset;
+    if (unpack(recording, block, err) != 0)
+        return -1;
+    const struct column *all = &recording->columns[FB_RECORDING_COLUMNS - 1];
+    const char *wrong =
+        fb_recording_sites_add(&recording->sites, recording->unpacked,
+                               (size_t)(all->end - recording->unpacked), block->event_count);
+    return wrong != NULL ? fb_recording_damaged(&recording->file, offset, err, wrong) : 0;
 }
 
 /* Walks all blocks: every checksum is looked at before the first event is given. */
 static int check_blocks(struct fb_recording *recording, struct fb_error *err)
 {
     size_t offset = sizeof(struct fb_recording_header);
-    for (uint32_t sequence = 0; offset < recording->size; sequence++) {
+    bool sites = false;
+    for (uint32_t sequence = 0; offset < recording->file.size; sequence++) {
         struct fb_recording_block block;
-        int there = block_at(recording, offset, sequence, &block, err);
+        int there = fb_recording_block_at(&recording->file, offset, sequence, &block, err);
         if (there <= 0)
             return there; /* cut off: good up to here */
         if (block.kind == FB_RECORDING_END)
             return check_end(recording, offset, &block, err);
+        if (sites && block.kind == FB_RECORDING_EVENTS)
+            return fb_recording_damaged(&recording->file, offset, err,
+                                        "events after the call sites");
+        sites = block.kind == FB_RECORDING_SITES;
+        if (sites && take_sites(recording, offset, &block, err) != 0)
+            return -1;
         offset += sizeof block + block.packed_bytes;
     }
     return 0;
@@ -157,10 +118,8 @@ int fb_recording_open_memory(struct fb_recording **out, const char *path, const 
                              size_t size, struct fb_error *err)
 {
     struct fb_recording *recording = fb_alloc(1, sizeof *recording);
-    recording->path = fb_strdup(path);
-    recording->data = data;
-    recording->size = size;
-    if (check_header(recording, err) != 0 || check_blocks(recording, err) != 0) {
+    recording->file = (struct fb_recording_file){fb_strdup(path), data, size, 0};
+    if (fb_recording_file_check(&recording->file, err) != 0 || check_blocks(recording, err) != 0) {
         fb_recording_close(recording);
         return -1;
     }
@@ -194,13 +153,14 @@ void fb_recording_close(struct fb_recording *recording)
     if (recording == NULL)
         return;
     if (recording->mapped)
-        (void)munmap((void *)(uintptr_t)recording->data, recording->size);
+        (void)munmap((void *)(uintptr_t)recording->file.data, recording->file.size);
     (void)ZSTD_freeDCtx(recording->context);
     fb_map_deinit(&recording->handles);
+    fb_recording_sites_deinit(&recording->sites);
     free(recording->unpacked);
     free(recording->sizes);
     free(recording->spare);
-    free(recording->path);
+    free(recording->file.path);
     free(recording);
 }
 
@@ -215,6 +175,16 @@ void fb_recording_memories(const struct fb_recording *recording, struct fb_recor
     *out = recording->memories;
 }
 
+uint32_t fb_recording_site_count(const struct fb_recording *recording)
+{
+    return recording->sites.count;
+}
+
+const char *fb_recording_site(const struct fb_recording *recording, uint32_t site)
+{
+    return fb_recording_sites_get(&recording->sites, site);
+}
+
 void fb_recording_rewind(struct fb_recording *recording)
 {
     recording->next_block = sizeof(struct fb_recording_header);
@@ -223,6 +193,7 @@ void fb_recording_rewind(struct fb_recording *recording)
     recording->events_left = 0;
     recording->event_count = 0;
     recording->thread = 0;
+    recording->site = 0;
     recording->threads = 1;
     recording->time_us = 0;
     recording->births = 0;
@@ -240,7 +211,8 @@ static int unpack(struct fb_recording *recording, const struct fb_recording_bloc
     for (size_t i = 0; i < FB_RECORDING_COLUMNS; i++)
         total += block->column_bytes[i];
     if (total > FB_RECORDING_BLOCK_BYTES_MAX)
-        return damaged(recording, recording->block, err, "a block larger than any");
+        return fb_recording_damaged(&recording->file, recording->block, err,
+                                    "a block larger than any");
     if (total >= recording->unpacked_capacity) { /* there is one even for an empty block */
         recording->unpacked_capacity = total + 1;
         recording->unpacked = fb_realloc(recording->unpacked, recording->unpacked_capacity, 1);
@@ -248,12 +220,13 @@ static int unpack(struct fb_recording *recording, const struct fb_recording_bloc
     if (recording->context == NULL)
         recording->context = ZSTD_createDCtx();
     if (recording->context == NULL)
-        return fb_fail(err, FB_ERROR_IO, "no memory to unpack %s", recording->path);
+        return fb_fail(err, FB_ERROR_IO, "no memory to unpack %s", recording->file.path);
     size_t got = ZSTD_decompressDCtx(recording->context, recording->unpacked, total,
-                                     recording->data + recording->block + sizeof *block,
+                                     recording->file.data + recording->block + sizeof *block,
                                      block->packed_bytes);
     if (ZSTD_isError(got) || got != total)
-        return damaged(recording, recording->block, err, "a block that cannot be unpacked");
+        return fb_recording_damaged(&recording->file, recording->block, err,
+                                    "a block that cannot be unpacked");
     const unsigned char *at = recording->unpacked;
     for (size_t i = 0; i < FB_RECORDING_COLUMNS; i++) {
         recording->columns[i] = (struct column){at, at + block->column_bytes[i]};
@@ -267,8 +240,9 @@ static int next_block(struct fb_recording *recording, struct fb_error *err)
 {
     struct fb_recording_block block;
     recording->block = recording->next_block;
-    int there = block_at(recording, recording->next_block, recording->sequence, &block, err);
-    if (there <= 0 || block.kind == FB_RECORDING_END)
+    int there = fb_recording_block_at(&recording->file, recording->next_block, recording->sequence,
+                                      &block, err);
+    if (there <= 0 || block.kind != FB_RECORDING_EVENTS)
         return there < 0 ? -1 : 0;
     if (unpack(recording, &block, err) != 0)
         return -1;
@@ -328,6 +302,7 @@ static int read_birth(struct fb_recording *recording, struct fb_recording_event 
         get_number(recording, FB_RECORDING_OTHERS, ALIGN_LOG2_MAX, &align, err) != 0)
         return -1;
     event->align_log2 = (uint8_t)align;
+    event->site = recording->site;
     event->object = recording->births++;
     if (recording->spare_count == 0)
         add_handle(recording);
@@ -399,18 +374,22 @@ static int read_memory(struct fb_recording *recording, struct fb_error *err)
     return 0;
 }
 
-/* THREAD, TIME and MEMORY: the reader's own state. */
+/* THREAD, TIME, MEMORY and SITE: the reader's own state. */
 static int read_state(struct fb_recording *recording, unsigned opcode, struct fb_error *err)
 {
     uint64_t number = 0;
     if (opcode == FB_RECORDING_MEMORY)
         return read_memory(recording, err);
-    bool thread = opcode == FB_RECORDING_THREAD;
-    uint64_t max = thread ? UINT32_MAX - 1 : FB_RECORDING_TIME_MAX_NS / 1000U - recording->time_us;
+    uint64_t max = opcode == FB_RECORDING_THREAD ? UINT32_MAX - 1
+                   : opcode == FB_RECORDING_SITE
+                       ? FB_RECORDING_SITES_MAX - 1
+                       : FB_RECORDING_TIME_MAX_NS / 1000U - recording->time_us;
     if (get_number(recording, FB_RECORDING_OTHERS, max, &number, err) != 0)
         return -1;
-    if (!thread)
+    if (opcode == FB_RECORDING_TIME)
         recording->time_us += number;
+    else if (opcode == FB_RECORDING_SITE)
+        recording->site = (uint32_t)number;
     else
         recording->thread = (uint32_t)number;
     if (recording->thread >= recording->threads)
@@ -425,7 +404,16 @@ static int check_totals(const struct fb_recording *recording, struct fb_error *e
     if (!recording->complete ||
         (totals->events == recording->events && totals->objects == recording->births))
         return 0;
-    return damaged(recording, recording->block, err, "the totals are not those of the events");
+    return fb_recording_damaged(&recording->file, recording->block, err,
+                                "the totals are not those of the events");
+}
+
+/* Each version added one. */
+static unsigned opcodes_of(uint32_t version)
+{
+    return version >= FB_RECORDING_VERSION_SITES    ? FB_RECORDING_OPCODE_COUNT
+           : version >= FB_RECORDING_VERSION_MEMORY ? FB_RECORDING_SITE
+                                                    : FB_RECORDING_MEMORY;
 }
 
 int fb_recording_next(struct fb_recording *recording, struct fb_recording_event *event,
@@ -441,8 +429,7 @@ int fb_recording_next(struct fb_recording *recording, struct fb_recording_event 
         recording->events_left--;
         if (get_byte(recording, FB_RECORDING_OPCODES, &opcode, err) != 0)
             return -1;
-        if (opcode >= FB_RECORDING_OPCODE_COUNT ||
-            (opcode == FB_RECORDING_MEMORY && recording->version < 2))
+        if (opcode >= opcodes_of(recording->file.version))
             return fb_recording_fail(recording, err, "an unknown event");
         if (opcode >= FB_RECORDING_KIND_COUNT) {
             if (read_state(recording, opcode, err) != 0)

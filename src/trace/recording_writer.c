@@ -2,6 +2,7 @@
 #include "trace/recording.h"
 
 #include "base/alloc.h"
+#include "trace/recording_sites.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ struct fb_recording_writer {
     unsigned char *packed;
     ZSTD_CCtx *context;
     uint32_t thread, written_thread;
+    uint32_t site, written_site;
     uint64_t time_us, written_time_us;
     struct fb_recording_totals totals;
 };
@@ -156,6 +158,20 @@ static void drop_pending(struct fb_recording_writer *writer)
     writer->events_pending = 0;
 }
 
+/* One Zstandard frame of it, and a block around that. */
+static void write_packed(struct fb_recording_writer *writer, struct fb_recording_block *block,
+                         const unsigned char *content, size_t length)
+{
+    size_t packed =
+        ZSTD_compressCCtx(writer->context, writer->packed, ZSTD_compressBound(columns_bytes()),
+                          content, length, ZSTD_LEVEL);
+    if (ZSTD_isError(packed))
+        writer->failed_errno = ENOMEM; /* the only thing that can be wrong with enough room */
+    block->packed_bytes = (uint32_t)packed;
+    if (writer->failed_errno == 0)
+        write_block(writer, block, writer->packed);
+}
+
 static void pack(struct fb_recording_writer *writer)
 {
     if (writer->failed_errno != 0)
@@ -166,14 +182,7 @@ static void pack(struct fb_recording_writer *writer)
                                        .event_count = writer->events_pending};
     unsigned char *joined = fb_alloc(columns_bytes(), 1);
     size_t length = join_columns(writer, &block, joined);
-    size_t packed =
-        ZSTD_compressCCtx(writer->context, writer->packed, ZSTD_compressBound(columns_bytes()),
-                          joined, length, ZSTD_LEVEL);
-    if (ZSTD_isError(packed))
-        writer->failed_errno = ENOMEM; /* the only thing that can be wrong with enough room */
-    block.packed_bytes = (uint32_t)packed;
-    if (writer->failed_errno == 0)
-        write_block(writer, &block, writer->packed);
+    write_packed(writer, &block, joined, length);
     writer->events_pending = 0;
     free(joined);
 }
@@ -234,9 +243,20 @@ static void put_reference(struct fb_recording_writer *writer, uint64_t object)
     put_number(writer, FB_RECORDING_REFERENCES, writer->totals.objects - object);
 }
 
+void fb_recording_writer_site(struct fb_recording_writer *writer, uint32_t site)
+{
+    writer->site = site < FB_RECORDING_SITES_MAX ? site : 0;
+}
+
 uint64_t fb_recording_writer_birth(struct fb_recording_writer *writer, enum fb_recording_kind kind,
                                    uint64_t size, unsigned align_log2)
 {
+    if (writer->site != writer->written_site) {
+        make_room(writer);
+        put_opcode(writer, FB_RECORDING_SITE);
+        put_number(writer, FB_RECORDING_OTHERS, writer->site);
+        writer->written_site = writer->site;
+    }
     begin_event(writer, kind);
     put_number(writer, FB_RECORDING_SIZES, size);
     if (kind == FB_RECORDING_ALIGNED)
@@ -273,6 +293,27 @@ void fb_recording_writer_memory(struct fb_recording_writer *writer,
     put_number(writer, FB_RECORDING_OTHERS, memory->library_bytes / 1024U);
     put_number(writer, FB_RECORDING_OTHERS, memory->stack_bytes / 1024U);
     put_number(writer, FB_RECORDING_OTHERS, memory->mapped_bytes / 1024U);
+}
+
+void fb_recording_writer_sites(struct fb_recording_writer *writer, const char *const *frames,
+                               uint32_t count)
+{
+    unsigned char *content = NULL;
+    size_t length = 0, capacity = 0;
+    uint32_t pending = 0;
+    pack(writer);
+    for (uint32_t i = 0; i < count && writer->failed_errno == 0; i++) {
+        fb_recording_sites_put(frames[i], &content, &length, &capacity);
+        pending++;
+        if (length < BLOCK_BYTES && i + 1 < count)
+            continue;
+        struct fb_recording_block block = {
+            .kind = FB_RECORDING_SITES, .event_count = pending, .column_bytes = {(uint32_t)length}};
+        write_packed(writer, &block, content, length);
+        length = 0;
+        pending = 0;
+    }
+    free(content);
 }
 
 void fb_recording_writer_exit(struct fb_recording_writer *writer)

@@ -22,7 +22,8 @@
  *
  * Records are 64-bit words. Word 0: kind in bits 0–7, aux in 8–15, ticket in 16–63 (0: none).
  * Word 1: address in bits 0–47, size in 48–63, FB_SPOOL_SIZE_LONG there meaning that word 2 is
- * the size.
+ * the size. Records of call sites, which are written only where FB_SPOOL_SITES_VARIABLE asks for
+ * them, have their own words.
  */
 #ifndef FB_TRACE_SPOOL_H
 #define FB_TRACE_SPOOL_H
@@ -31,18 +32,22 @@
 #include <stdint.h>
 
 #define FB_SPOOL_VARIABLE "FRAGBENCH_SPOOL"
+#define FB_SPOOL_SITES_VARIABLE \
+    "FRAGBENCH_SITES"          /* frames a call site has, 1 … FB_SPOOL_FRAMES_MAX */
 #define FB_SPOOL_ALIVE "alive" /* a file of the folder that fragbench holds a flock on */
 #define FB_SPOOL_MAGIC UINT64_C(0x314c4f4f50534246)
-#define FB_SPOOL_VERSION 2U
+#define FB_SPOOL_VERSION 3U
 #define FB_SPOOL_CHUNKS 32U
 #define FB_SPOOL_WORDS 8192U /* of a chunk: 64 KiB */
 #define FB_SPOOL_DATA_OFFSET 4096U
 #define FB_SPOOL_LATE UINT32_MAX /* the thread of calls that come after a thread's end */
 #define FB_SPOOL_SIZE_LONG UINT64_C(0xffff)
 #define FB_SPOOL_ADDRESS_MASK ((UINT64_C(1) << 48) - 1)
-#define FB_SPOOL_RECORD_WORDS 3U /* the most that a record takes */
-/* Room that a thread has before it makes a call: time, and a realloc's two records. */
-#define FB_SPOOL_RESERVE_WORDS 12U
+/* Room that a thread has before it makes a call: time, site, and a realloc's two records. */
+#define FB_SPOOL_RESERVE_WORDS 14U
+#define FB_SPOOL_FRAMES_MAX 64U
+#define FB_SPOOL_SITES_MAX (UINT32_C(1) << 17) /* numbers are below it */
+#define FB_SPOOL_PATH_WORDS_MAX 128U
 
 /* Of blocks of at least this size the share of resident pages is noted. */
 #define FB_SPOOL_BIG_BYTES UINT64_C(65536)
@@ -67,6 +72,12 @@ enum fb_spool_kind {
                                 where the range of this thread's last UNMAP moved to */
     FB_SPOOL_UNMAP,          /* the range is no longer that; aux 1: it is moved */
     FB_SPOOL_STACK,          /* address: near the top of the thread's stack */
+    FB_SPOOL_SITE,           /* word 1: number of the site of this thread's births from here on, in
+                                this chunk; 0: not known; no ticket */
+    FB_SPOOL_FRAMES, /* word 1: a site's number; aux words: return addresses, innermost first */
+    FB_SPOOL_MODULE, /* a loaded object; words 1 to 3: its first address, the one behind its
+                        last, and what was added to the addresses in its file; aux words:
+                        its path, ended by a zero byte */
     FB_SPOOL_KIND_COUNT
 };
 

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/sha256.h"
 #include "base/units.h"
+#include "workload/sites.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -48,20 +49,40 @@ static unsigned range_of(uint64_t size)
     return range;
 }
 
-static void name_class(struct fb_trace_class *class, unsigned range, unsigned share)
+/* "s12 load_weights: " as far as it leaves room for what follows; the number tells sites apart. */
+static void name_site(const struct fb_replica *replica, uint32_t site, size_t room, char *out,
+                      size_t size)
+{
+    char function[FB_NAME_MAX], number[16];
+    *out = '\0';
+    if (site == 0)
+        return;
+    (void)snprintf(number, sizeof number, "s%u", (unsigned)site);
+    fb_site_function(fb_recording_site(replica->recording, site), function, sizeof function);
+    size_t least = strlen(number) + 3; /* two blanks and a colon */
+    if (*function != '\0' && room > least + 4)
+        (void)snprintf(out, size, "%s %.*s: ", number, (int)(room - least), function);
+    else
+        (void)snprintf(out, size, "%s: ", number);
+}
+
+static void name_class(const struct fb_replica *replica, uint32_t site,
+                       struct fb_trace_class *class, unsigned range, unsigned share)
 {
     static const char *const calls[] = {"malloc", "calloc", "realloc", "aligned"};
-    char to[16], align[24] = "", touched[24] = "";
+    char to[16], align[24] = "", touched[24] = "", what[FB_NAME_MAX], where[FB_NAME_MAX];
     (void)fb_units_bytes(UINT64_C(64) << 2 * range, to, sizeof to);
     if (class->call == FB_CALL_ALIGNED)
         (void)snprintf(align, sizeof align, " %llu", (unsigned long long)class->align);
     if (share < FB_RECORDING_SHARES)
         (void)snprintf(touched, sizeof touched, ", %u/16 touched", share);
     /* At most 63 characters with the alignments that a recording may hold (below 2^47). */
-    int length = snprintf(class->name, sizeof class->name, "%s%s to %s%s%s", calls[class->call],
-                          align, to, touched, class->shared ? ", passed on" : "");
-    if (length >= (int)sizeof class->name)
-        class->name[sizeof class->name - 1] = '\0';
+    int length = snprintf(what, sizeof what, "%s%s to %s%s%s", calls[class->call], align, to,
+                          touched, class->shared ? ", passed on" : "");
+    size_t room = (size_t)length < sizeof what ? sizeof what - 1 - (size_t)length : 0;
+    name_site(replica, site, room, where, sizeof where);
+    size_t begin = (size_t)snprintf(class->name, sizeof class->name, "%s", where);
+    (void)snprintf(class->name + begin, sizeof class->name - begin, "%s", what);
 }
 
 /* Allocators align to 16 anyway: less is plain malloc. */
@@ -78,8 +99,9 @@ uint16_t fb_replica_class(struct fb_replica *replica, const struct fb_recording_
     bool aligned = is_aligned(birth);
     enum fb_call call =
         birth->kind == FB_RECORDING_ALIGNED && !aligned ? FB_CALL_MALLOC : call_of(birth->kind);
+    unsigned rank = replica->site_ranks != NULL ? replica->site_ranks[birth->site] : 0;
     uint64_t key = info | (uint64_t)range << 8 | (uint64_t)call << 16 |
-                   (uint64_t)(aligned ? birth->align_log2 : 0U) << 24;
+                   (uint64_t)(aligned ? birth->align_log2 : 0U) << 24 | (uint64_t)rank << 32;
     uint64_t index = 0;
     if (fb_map_get(&replica->class_of, key, &index))
         return (uint16_t)index;
@@ -95,7 +117,7 @@ uint16_t fb_replica_class(struct fb_replica *replica, const struct fb_recording_
         class.touch = share == 0 ? FB_TOUCH_NONE : FB_TOUCH_SHARE;
         class.touch_share = (UINT64_C(1) << 32) / FB_RECORDING_SHARES * share;
     }
-    name_class(&class, range, share);
+    name_class(replica, rank > 0 ? birth->site : 0, &class, range, share);
     replica->classes[replica->class_count] = class;
     fb_map_put(&replica->class_of, key, replica->class_count);
     return (uint16_t)replica->class_count++;
@@ -212,8 +234,26 @@ static int survey_events(struct survey *survey, struct fb_map *alive, struct fb_
     return refuse_counts(replica, err);
 }
 
+/* Those that held most at the peak. */
+static int rank_sites(struct fb_replica *replica, struct fb_error *err)
+{
+    struct fb_site_uses uses;
+    if (fb_site_uses(replica->recording, &uses, err) != 0)
+        return -1;
+    if (uses.count > 0)
+        replica->site_ranks = fb_alloc(FB_RECORDING_SITES_MAX, sizeof *replica->site_ranks);
+    uint8_t rank = 0;
+    for (size_t i = 0; i < uses.count && rank < FB_REPLICA_SITES; i++)
+        if (uses.items[i].site != 0 && uses.items[i].live_bytes > 0)
+            replica->site_ranks[uses.items[i].site] = ++rank;
+    fb_site_uses_deinit(&uses);
+    return 0;
+}
+
 static int survey_all(struct fb_replica *replica, struct fb_error *err)
 {
+    if (rank_sites(replica, err) != 0)
+        return -1;
     struct survey survey = {.replica = replica, .capacity = OWNERS_FIRST};
     survey.owners = fb_alloc(survey.capacity, sizeof *survey.owners);
     struct fb_map alive = {0};
@@ -234,6 +274,7 @@ void fb_replica_free(struct fb_replica *replica)
     free(replica->objects);
     free(replica->threads);
     free(replica->classes);
+    free(replica->site_ranks);
     free(replica);
 }
 

@@ -17,7 +17,8 @@
  *
  * Time: a pace wherever the recording is ahead of the cost model by a millisecond.
  *
- * Classes: by call, alignment, range of size, share touched, and whether another thread frees it.
+ * Classes: by call, alignment, range of size, share touched, and whether another thread frees it;
+ * where the recording has call sites also by the FB_REPLICA_SITES that held most at its peak.
  *
  * A realloc of an object that another thread has or will have: free and allocate, since in free
  * order nothing else keeps the two threads apart.
@@ -40,6 +41,8 @@
 #define FB_REPLICA_RESTING 65536U
 #define FB_REPLICA_RESTING_PART 256U
 #define FB_REPLICA_THREADS_MAX 65535U /* streams of a trace */
+
+#define FB_REPLICA_SITES 64U
 
 /* What is noted of an object by its number. */
 #define FB_REPLICA_SHARE_MASK 0x1fU /* sixteenths touched */
@@ -67,6 +70,8 @@ struct fb_replica {
     struct fb_trace_class *classes;
     size_t class_count, class_capacity;
     struct fb_map class_of; /* key of what tells classes apart → index */
+    uint8_t *site_ranks; /* by call site: 1 … FB_REPLICA_SITES, 0: has no classes of its own. NULL
+                            where the recording has no sites */
 };
 
 /* Loads path as a workload. On failure (-1) the fault is in diagnostics. */

@@ -15,7 +15,10 @@
  *   recorded share      blocks of 16 MiB of which all, a quarter, nothing is written
  *   recorded many       200000 pairs
  *   recorded grind      1500000 pairs of all sizes to 4 KiB
- *   recorded ending     allocates in a constructor, in key destructors and in a destructor
+ *   recorded sites      load_weights() 16 MiB in 4 blocks, serve() 1000 blocks of 4000 bytes on
+ * each of two threads, all of it alive; then in a child count_words() 100000 bytes, grown to 3 MiB,
+ * and load_weights() recorded ending     allocates in a constructor, in key destructors and in a
+ * destructor
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -258,6 +261,48 @@ static int grind(void)
     return 0;
 }
 
+static void *kept[4 + 2 * 1000 + 1];
+
+__attribute__((noinline)) static void load_weights(void)
+{
+    for (int i = 0; i < 4; i++)
+        memset(hide(kept[i] = malloc(4 << 20)), 1, 4 << 20);
+}
+
+__attribute__((noinline)) static void *serve(void *first)
+{
+    void **blocks = first;
+    for (int i = 0; i < 1000; i++)
+        blocks[i] = malloc(4000);
+    return hide(NULL);
+}
+
+__attribute__((noinline)) static void count_words(void)
+{
+    kept[0] = malloc(100000);
+    kept[0] = realloc(hide(kept[0]), 3 << 20);
+}
+
+static int sites(void)
+{
+    pthread_t ids[2];
+    int status = 0;
+    load_weights();
+    for (int i = 0; i < 2; i++)
+        if (pthread_create(&ids[i], NULL, serve, &kept[4 + 1000 * i]) != 0)
+            return 1;
+    for (int i = 0; i < 2; i++)
+        (void)pthread_join(ids[i], NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        count_words();
+        load_weights();
+        _exit(0);
+    }
+    (void)waitpid(child, &status, 0);
+    return status;
+}
+
 static pthread_key_t key;
 static int enabled;
 static void *from_constructor;
@@ -310,7 +355,8 @@ int main(int argc, char **argv)
                  {"many", many},
                  {"grind", grind},
                  {"ending", ending},
-                 {"beside", beside}};
+                 {"beside", beside},
+                 {"sites", sites}};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         if (strcmp(mode, modes[i].name) == 0)
             return modes[i].run();

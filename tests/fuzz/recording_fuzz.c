@@ -2,8 +2,8 @@
  * played into a trace.
  *
  * The checksums would keep a fuzzer out of everything behind them, so the first byte chooses: the
- * bytes as they are; or as the four columns of one block, wrapped with the sums that it needs, as
- * only a hostile writer would.
+ * bytes as they are; or as the four columns of one block, and a block of call sites behind it,
+ * wrapped with the sums that they need, as only a hostile writer would.
  */
 #include "workload_fuzz.h"
 
@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-enum { EVENTS_MAX = 100000, TRACE_MAX = 1 << 24 };
+enum { EVENTS_MAX = 100000, TRACE_MAX = 1 << 24, SITES_BIT = 0x80 };
 
 static void require(bool well)
 {
@@ -30,36 +30,65 @@ struct file {
     size_t size;
 };
 
-/* Three bytes say where the columns end, in parts of 1/256. */
-static struct file wrap(const uint8_t *data, size_t size)
+/* Appends a block of that content, packed and with its sums. */
+static void append_block(struct file *file, struct fb_recording_block block, const uint8_t *content,
+                         size_t size)
+{
+    size_t bound = ZSTD_compressBound(size);
+    file->data = fb_realloc(file->data, file->size + sizeof block + bound, 1);
+    unsigned char *packed = file->data + file->size + sizeof block;
+    size_t packed_bytes = ZSTD_compress(packed, bound, content, size, 1);
+    require(!ZSTD_isError(packed_bytes));
+    block.magic = FB_RECORDING_BLOCK_MAGIC;
+    block.packed_bytes = (uint32_t)packed_bytes;
+    block.packed_checksum = fb_recording_checksum(packed, packed_bytes);
+    block.checksum = fb_recording_checksum(&block, offsetof(struct fb_recording_block, checksum));
+    memcpy(file->data + file->size, &block, sizeof block);
+    file->size += sizeof block + packed_bytes;
+}
+
+static struct file header_only(void)
 {
     struct fb_recording_header header = {.magic = FB_RECORDING_MAGIC,
                                          .version = FB_RECORDING_VERSION};
-    struct fb_recording_block block = {.magic = FB_RECORDING_BLOCK_MAGIC,
-                                       .kind = FB_RECORDING_EVENTS};
+    header.checksum =
+        fb_recording_checksum(&header, offsetof(struct fb_recording_header, checksum));
+    struct file file = {fb_alloc(sizeof header, 1), sizeof header};
+    memcpy(file.data, &header, sizeof header);
+    return file;
+}
+
+/* Three bytes say where the columns end, in parts of 1/256. */
+static void append_events(struct file *file, const uint8_t *data, size_t size)
+{
+    struct fb_recording_block block = {.kind = FB_RECORDING_EVENTS};
     uint8_t cuts[3] = {0};
     size_t head = size < sizeof cuts ? size : sizeof cuts;
     memcpy(cuts, data, head);
     size_t left = size - head;
-    const uint8_t *columns = data + head;
     for (size_t i = 0, rest = left; i < FB_RECORDING_COLUMNS; i++) {
         size_t part = i + 1 < FB_RECORDING_COLUMNS ? rest * cuts[i] / 256 : rest;
         block.column_bytes[i] = (uint32_t)part;
         rest -= part;
     }
     block.event_count = block.column_bytes[FB_RECORDING_OPCODES];
-    struct file file = {fb_alloc(sizeof header + sizeof block + ZSTD_compressBound(left), 1), 0};
-    unsigned char *packed = file.data + sizeof header + sizeof block;
-    size_t packed_bytes = ZSTD_compress(packed, ZSTD_compressBound(left), columns, left, 1);
-    require(!ZSTD_isError(packed_bytes));
-    block.packed_bytes = (uint32_t)packed_bytes;
-    block.packed_checksum = fb_recording_checksum(packed, packed_bytes);
-    block.checksum = fb_recording_checksum(&block, offsetof(struct fb_recording_block, checksum));
-    header.checksum =
-        fb_recording_checksum(&header, offsetof(struct fb_recording_header, checksum));
-    memcpy(file.data, &header, sizeof header);
-    memcpy(file.data + sizeof header, &block, sizeof block);
-    file.size = sizeof header + sizeof block + packed_bytes;
+    append_block(file, block, data + head, left);
+}
+
+/* One byte says how many call sites there are, one how much of the rest is their text. */
+static struct file wrap(const uint8_t *data, size_t size, bool sites)
+{
+    struct file file = header_only();
+    if (!sites || size < 2) {
+        append_events(&file, data, size);
+        return file;
+    }
+    struct fb_recording_block block = {.kind = FB_RECORDING_SITES, .sequence = 1};
+    size_t text = (size - 2) * data[1] / 256;
+    block.event_count = data[0];
+    block.column_bytes[0] = (uint32_t)text;
+    append_events(&file, data + 2 + text, size - 2 - text);
+    append_block(&file, block, data + 2, text);
     return file;
 }
 
@@ -127,7 +156,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
-    struct file file = (data[0] & 1U) == 0 ? wrap(data + 1, size - 1) : copy(data + 1, size - 1);
+    struct file file = (data[0] & 1U) == 0 ? wrap(data + 1, size - 1, (data[0] & SITES_BIT) != 0)
+                                           : copy(data + 1, size - 1);
     read_events(&file);
     if (fb_recording_is(file.data, file.size))
         load(&file);

@@ -323,7 +323,7 @@ static void parts_of_memory_beyond_the_whole_are_refused(void **state)
     free(file.data);
 }
 
-static void a_file_of_version_1_is_read_and_has_no_memory(void **state)
+static void files_of_earlier_versions_have_what_was_there(void **state)
 {
     (void)state;
     static const struct fb_recording_memory memory = {4096, 0, 0, 0};
@@ -339,12 +339,22 @@ static void a_file_of_version_1_is_read_and_has_no_memory(void **state)
     assert_int_equal(read_all(&impossible, &complete, &err), -1);
     assert_non_null(strstr(err.text, "an unknown event"));
     free(impossible.data);
+    int fd = -1;
+    struct fb_recording_writer *writer = open_writer(&fd);
+    fb_recording_writer_site(writer, 1);
+    (void)fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 10, 0);
+    struct file too_new = close_writer(writer, fd);
+    set_version(&too_new, 2);
+    assert_int_equal(read_all(&too_new, &complete, &(struct fb_error){0}), -1);
+    set_version(&too_new, 3);
+    assert_int_equal(read_all(&too_new, &complete, &err), 1);
+    free(too_new.data);
     struct file later = small_file();
     struct fb_error refused = {0};
     set_version(&later, FB_RECORDING_VERSION + 1);
     assert_int_equal(read_all(&later, &complete, &refused), -1);
     assert_non_null(
-        strstr(refused.text, "a recording of version 3, this fragbench reads versions 1 to 2"));
+        strstr(refused.text, "a recording of version 4, this fragbench reads versions 1 to 3"));
     free(later.data);
 }
 
@@ -435,7 +445,7 @@ int main(void)
         cmocka_unit_test(impossible_sizes_shares_and_alignments_are_refused),
         cmocka_unit_test(memory_is_that_of_the_highest_measurement),
         cmocka_unit_test(parts_of_memory_beyond_the_whole_are_refused),
-        cmocka_unit_test(a_file_of_version_1_is_read_and_has_no_memory),
+        cmocka_unit_test(files_of_earlier_versions_have_what_was_there),
         cmocka_unit_test(a_long_recording_keeps_every_object_apart),
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(events_after_a_failure_do_not_pile_up),
