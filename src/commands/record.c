@@ -344,6 +344,7 @@ static int record(struct session *session, struct fb_error *err)
         fb_spool_open(&spool, &session->spool, err) != 0)
         return -1;
     launch.site_frames = options->site_frames;
+    launch.fresh_pages = options->fresh_pages;
     launch.spool_folder = session->spool.folder;
     session->begin_ns = fb_clock_now_ns();
     if (fb_launch(&launch, &session->leader, err) != 0)

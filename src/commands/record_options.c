@@ -9,7 +9,17 @@
 
 #define SITE_FRAMES 16U
 
-enum { KEY_FROM = 256, KEY_WORKLOAD, KEY_LIMIT, KEY_FOR, KEY_SPOOL, KEY_ALL, KEY_RATE, KEY_SITES };
+enum {
+    KEY_FROM = 256,
+    KEY_WORKLOAD,
+    KEY_LIMIT,
+    KEY_FOR,
+    KEY_SPOOL,
+    KEY_ALL,
+    KEY_RATE,
+    KEY_SITES,
+    KEY_FRESH
+};
 
 static const struct argp_option shown[] = {
     {"output", 'o', "FILE", 0, "the recording, as in service.fbt (default recording.fbt)", 1},
@@ -21,6 +31,10 @@ static const struct argp_option shown[] = {
      "write at most so much a second, on average; a program that calls faster is held back", 1},
     {"sites", KEY_SITES, "FRAMES", OPTION_ARG_OPTIONAL,
      "also record where each block was asked for, with so many calling functions (default 16)", 1},
+    {"fresh-pages", KEY_FRESH, NULL, 0,
+     "give each block of 64 KiB or more fresh pages, so that what is written of it is known "
+     "exactly",
+     1},
     {"for", KEY_FOR, "TIME", 0, "stop recording, not the program, after so long", 1},
     {"all", KEY_ALL, NULL, 0,
      "keep the recordings of small processes, too: less than 1 % of what the largest allocated", 1},
@@ -96,6 +110,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SITES:
         set_sites(state, arg, options);
+        return 0;
+    case KEY_FRESH:
+        options->fresh_pages = true;
         return 0;
     case KEY_FOR:
         set_unit(state, "--for", FB_UNIT_TIME, arg, &options->for_ns);

@@ -19,6 +19,7 @@ struct fb_record_options {
     unsigned site_frames; /* of a call site; 0: sites are not recorded */
     uint64_t for_ns;      /* 0: to the program's end */
     bool force, all;
+    bool fresh_pages; /* of large blocks, so that what is written of them is known exactly */
 };
 
 /* Parses; on --help or a bad command line argp prints and ends the process (0 or 2). */

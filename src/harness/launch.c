@@ -69,6 +69,8 @@ static int set_environment(const struct fb_launch *launch, struct fb_error *err)
     (void)snprintf(depth, sizeof depth, "%u", launch->site_frames);
     if (status == 0)
         status = set(FB_SPOOL_SITES_VARIABLE, depth, err);
+    if (status == 0)
+        status = set(FB_SPOOL_FRESH_VARIABLE, launch->fresh_pages ? "1" : "0", err);
     for (size_t i = 0; launch->contender != NULL && i < launch->contender->env_count; i++)
         if (status == 0)
             status = set(launch->contender->env[i].key, launch->contender->env[i].value, err);

@@ -14,6 +14,7 @@ struct fb_launch {
     char *const *argv; /* NULL-terminated; searched for in PATH */
     const char *spool_folder;
     unsigned site_frames; /* call sites are recorded with so many frames; 0: they are not */
+    bool fresh_pages;     /* blocks of FB_SPOOL_BIG_BYTES get them */
     const struct fb_contender *contender; /* NULL: whatever the program uses by itself */
 };
 

@@ -30,10 +30,10 @@ EXPORT void free_aligned_sized(void *block, size_t align, size_t size);
 EXPORT void cfree(void *block);
 
 static void note_birth(struct fb_log_thread *thread, enum fb_spool_kind kind, unsigned aux,
-                       const void *block, size_t size)
+                       void *block, size_t size)
 {
     if (__builtin_expect(size >= FB_SPOOL_BIG_BYTES, false))
-        fb_big_add(block, size);
+        fb_big_born(block, size);
     fb_log_birth(thread, kind, aux, block, size);
 }
 
@@ -117,7 +117,9 @@ static void *recorded_realloc(struct fb_log_thread *thread, void *block, size_t 
     fb_log_address(thread, FB_SPOOL_REALLOC_BEGIN, 0, block);
     void *moved = fb_next.realloc(block, size);
     if (moved != NULL) {
-        note_birth(thread, FB_SPOOL_REALLOC_END, 0, moved, size);
+        if (size >= FB_SPOOL_BIG_BYTES)
+            fb_big_add(moved, size);
+        fb_log_birth(thread, FB_SPOOL_REALLOC_END, 0, moved, size);
         return moved;
     }
     /* aux 1: the block is gone */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -22,6 +23,8 @@ static struct {
     size_t capacity; /* a power of two */
     size_t count;
 } table;
+
+static bool fresh_pages;
 
 static void lock(void)
 {
@@ -103,6 +106,23 @@ void fb_big_add(const void *block, size_t size)
         *entry = (struct entry){(uintptr_t)block, size};
     }
     unlock();
+    errno = saved;
+}
+
+/* What is in a block that was just born is nobody's, and what calloc() zeroed reads as zero again.
+ * A lower bound of what is mapped by the page: neighbours' bytes stay. What the kernel refuses
+ * (locked pages) stays as it is. */
+void fb_big_born(void *block, size_t size)
+{
+    fb_big_add(block, size);
+    if (!fresh_pages)
+        return;
+    int saved = errno;
+    uintptr_t page_mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+    uintptr_t begin = ((uintptr_t)block + page_mask) & ~page_mask;
+    uintptr_t end = ((uintptr_t)block + size) & ~page_mask;
+    if (end > begin)
+        (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
     errno = saved;
 }
 
@@ -198,8 +218,10 @@ size_t fb_big_bytes(void)
     return table.capacity * sizeof *table.entries;
 }
 
-void fb_big_reset(void)
+void fb_big_open(void)
 {
+    const char *fresh = environ != NULL ? getenv(FB_SPOOL_FRESH_VARIABLE) : NULL;
+    fresh_pages = fresh_pages || (fresh != NULL && *fresh == '1');
     if (table.entries != NULL)
         memset(table.entries, 0, table.capacity * sizeof *table.entries);
     table.count = 0;

@@ -23,14 +23,17 @@ static inline bool fb_big_possible(const void *block)
     return atomic_load_explicit(&fb_big_filter[fb_big_place(block)], memory_order_relaxed) != 0;
 }
 
+/* A block was born: it gets fresh pages where FB_SPOOL_FRESH_VARIABLE asks for that. */
+void fb_big_born(void *block, size_t size);
+/* It is there, perhaps with what was in it before a realloc. */
 void fb_big_add(const void *block, size_t size);
 /* Forgets the block. Its resident share + 1 (FB_SPOOL_SHARES + 1 at the most), 0 when it is not in
  * the table. measure: false leaves the share out. */
 unsigned fb_big_take(const void *block, bool measure);
 /* Records the share of every block that is alive. */
 void fb_big_note_all(struct fb_log_thread *thread);
-/* In a child: what the parent had is none of its. */
-void fb_big_reset(void);
+/* In a process's first recorded call. In a child: what the parent had is none of its. */
+void fb_big_open(void);
 /* Of the table. */
 size_t fb_big_bytes(void);
 

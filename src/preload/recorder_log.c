@@ -146,7 +146,7 @@ static bool set_up(void)
     }
     if (state->process.generation == 0) {
         keyed = keyed || pthread_key_create(&key, thread_ends) == 0;
-        fb_big_reset();
+        fb_big_open();
         state->process.off = !fb_segments_open(&state->segments);
         fb_sites_open();
         /* Once: in a child the loader's lock may be held by a thread that is not there. */

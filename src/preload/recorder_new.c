@@ -151,7 +151,7 @@ static void *allocate(enum form form, size_t size, size_t align, uintptr_t secon
     if (block == NULL)
         return NULL;
     if (size >= FB_SPOOL_BIG_BYTES)
-        fb_big_add(block, size);
+        fb_big_born(block, size);
     fb_log_birth(thread, align > 0 ? FB_SPOOL_ALIGNED : FB_SPOOL_MALLOC, log2_of(align), block,
                  size);
     return block;

@@ -1,8 +1,9 @@
 /* What recording costs a program that does nothing but allocate: run it alone and under
  * `fragbench record`; recorder_bench.sh does both side by side.
  *
- *   recorder_bench THREADS CALLS: each thread keeps 64 blocks and replaces one after the other;
- *   prints the ns a call takes (a malloc and a free are two calls), and the ns of processor time
+ *   recorder_bench THREADS CALLS [DEPTH]: each thread keeps 64 blocks and replaces one after the
+ * other, so many functions below its first; prints the ns a call takes (a malloc and a free are two
+ * calls), and the ns of processor time
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 enum { KEPT = 64, THREADS_MAX = 64 };
 
 static uint64_t calls_each;
+static int depth;
 
 static uint64_t now_ns(clockid_t clock)
 {
@@ -21,7 +23,7 @@ static uint64_t now_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-static void *work(void *argument)
+static void *replace(void *argument)
 {
     void *blocks[KEPT] = {0};
     uint32_t random = (uint32_t)(uintptr_t)argument + 1;
@@ -36,11 +38,24 @@ static void *work(void *argument)
     return NULL;
 }
 
+__attribute__((noinline)) static void *descend(void *argument, int left)
+{
+    void *result = left > 0 ? descend(argument, left - 1) : replace(argument);
+    __asm__ volatile("" : "+r"(result)::"memory"); /* no tail call */
+    return result;
+}
+
+static void *work(void *argument)
+{
+    return descend(argument, depth);
+}
+
 int main(int argc, char **argv)
 {
     pthread_t ids[THREADS_MAX];
     int threads = argc > 1 ? atoi(argv[1]) : 1;
     calls_each = argc > 2 ? strtoull(argv[2], NULL, 10) : 4000000;
+    depth = argc > 3 ? atoi(argv[3]) : 0;
     if (threads < 1 || threads > THREADS_MAX)
         return 2;
     uint64_t begin_ns = now_ns(CLOCK_MONOTONIC);

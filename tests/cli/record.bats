@@ -140,6 +140,20 @@ recorded() { # MODE: as MODE.fbt
     [[ $footprint -ge $((28 << 20)) && $footprint -le $((32 << 20)) ]] || fail "$footprint"
 }
 
+@test "on pages that were there before, --fresh-pages tells what is written" {
+    local how touched
+    for how in "" --fresh-pages; do
+        "$FRAGBENCH" record -f -a ptmalloc2 ${how:+"$how"} -o reuse.fbt -- "$RECORDED/recorded" reuse \
+            >/dev/null 2>err
+        refute_contains "$(cat err)" "exited with" # it checks what is in its blocks
+        "$FRAGBENCH" run reuse.fbt -a ptmalloc2 --layouts 1 --progress never -f -o out --no-timing --explain \
+            >/dev/null 2>&1
+        touched=$(grep -oE '[0-9]+/16 touched' out/result.json || true)
+        # A quarter and a page, in sixteenths rounded up; without fresh pages all of it.
+        assert_equal "$touched" "${how:+5/16 touched}"
+    done
+}
+
 @test "memory beside the heap is measured, by kind, whoever allocates" {
     local allocator mapped library stack heap
     for allocator in ptmalloc2 jemalloc tcmalloc mimalloc; do

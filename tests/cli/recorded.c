@@ -13,13 +13,14 @@
  *   recorded beside     20 MiB mapped, 6 MiB of .bss, 2 MiB on the stacks of two threads each,
  *                       32 MiB of blocks, all written, for 400 ms
  *   recorded share      blocks of 16 MiB of which all, a quarter, nothing is written
- *   recorded many       200000 pairs
- *   recorded grind      1500000 pairs of all sizes to 4 KiB
- *   recorded sites      load_weights() 16 MiB in 4 blocks, serve() 1000 blocks of 4000 bytes on
- * each of two threads, all of it alive; then in a child count_words() 100000 bytes, grown to 3 MiB,
- * and load_weights() recorded ending     allocates in a constructor, in key destructors and in a
- * destructor
+ *   recorded reuse      a block of 16 MiB, all written, freed; one of 16 MiB + 64 KiB in the same
+ * place, a quarter written; a calloc and a realloc there, whose contents must be right recorded
+ * many       200000 pairs recorded grind      1500000 pairs of all sizes to 4 KiB recorded sites
+ * load_weights() 16 MiB in 4 blocks, serve() 1000 blocks of 4000 bytes on each of two threads, all
+ * of it alive; then in a child count_words() 100000 bytes, grown to 3 MiB, and load_weights()
+ * recorded ending     allocates in a constructor, in key destructors and in a destructor
  */
+#include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -244,6 +245,35 @@ static int share(void)
     return 0;
 }
 
+static size_t not_equal(const unsigned char *block, size_t size, unsigned char value)
+{
+    size_t wrong = 0;
+    for (size_t i = 0; i < size; i++)
+        wrong += block[i] != value;
+    return wrong;
+}
+
+static int reuse(void)
+{
+    enum { SIZE = 16 << 20, MORE = SIZE + (64 << 10) };
+    (void)mallopt(M_MMAP_THRESHOLD, INT_MAX); /* all in one heap, which keeps its pages */
+    (void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    unsigned char *all = malloc(SIZE);
+    memset(hide(all), 1, SIZE);
+    take_back(all);
+    unsigned char *quarter = malloc(MORE);
+    int elsewhere = quarter != all;
+    memset(hide(quarter), 2, MORE / 4);
+    take_back(quarter);
+    unsigned char *zeros = calloc(1, SIZE);
+    size_t wrong = not_equal(hide(zeros), SIZE, 0);
+    memset(zeros, 3, SIZE);
+    zeros = realloc(hide(zeros), SIZE + 1000);
+    wrong += not_equal(hide(zeros), SIZE, 3);
+    take_back(zeros);
+    return elsewhere || wrong > 0;
+}
+
 static int many(void)
 {
     for (int i = 0; i < 200000; i++)
@@ -352,6 +382,7 @@ int main(int argc, char **argv)
                  {"peak", peak},
                  {"share", share},
                  {"pause", pause_after_frees},
+                 {"reuse", reuse},
                  {"many", many},
                  {"grind", grind},
                  {"ending", ending},

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What fragbench costs a real program: the programs of tests/real alone, under exec, under exec --live and
-# recorded, in turn. Needs a quiet machine to mean anything.
+# recorded, without and with call sites, in turn. Needs a quiet machine to mean anything.
 # Usage: FRAGBENCH=path tests/figures/real-costs.sh [OUTDIR [NAME...]]; ROUNDS (3) runs of each
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
@@ -20,7 +20,7 @@ print("%.3f\t%.3f" % (time.monotonic() - start, usage.ru_utime + usage.ru_stime)
 PYTHON
 }
 
-# Wall and processor time of a program alone, watched, counted and recorded, in turn; medians, and
+# Wall and processor time of a program alone, watched, counted, and recorded twice, in turn; medians, and
 # their ratios to the program alone. exec and record are in the times with all that they do.
 costs() { # NAME
     local folder=$work/$1 round way program=(tests/real/"$1".sh run "$work/$1/data")
@@ -31,9 +31,11 @@ costs() { # NAME
         timed "$fragbench" exec --live --progress never -f -a "ptmalloc2=$libc" -o "$folder/run" -- \
             "${program[@]}" >>"$folder/counted"
         timed "$fragbench" record -f -a ptmalloc2 -o "$folder/cost.fbt" -- "${program[@]}" >>"$folder/recorded"
+        timed "$fragbench" record --sites -f -a ptmalloc2 -o "$folder/sites.fbt" -- "${program[@]}" \
+            >>"$folder/sites"
     done
     printf '%s' "$1"
-    for way in alone watched counted recorded; do
+    for way in alone watched counted recorded sites; do
         printf '\t%s\t%s' "$(cut -f 1 "$folder/$way" | median)" "$(cut -f 2 "$folder/$way" | median)"
     done
     printf '\n'
@@ -41,9 +43,9 @@ costs() { # NAME
 
 cost_table() {
     awk -F '\t' -v OFS='\t' '
-        BEGIN { print "program", "alone s", "CPU s", "exec", "CPU", "--live", "CPU", "record", "CPU" }
+        BEGIN { print "program", "alone s", "CPU s", "exec", "CPU", "--live", "CPU", "record", "CPU", "--sites", "CPU" }
         { line = $1 OFS sprintf("%.2f", $2) OFS sprintf("%.2f", $3)
-          for (i = 4; i <= 9; i++) line = line OFS sprintf("%.2f", $i / $(i % 2 ? 3 : 2))
+          for (i = 4; i <= 11; i++) line = line OFS sprintf("%.2f", $i / $(i % 2 ? 3 : 2))
           print line }' "$work/costs.tsv" | aligned 1
 }
 

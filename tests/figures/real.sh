@@ -37,7 +37,9 @@ observe() { # NAME
         cat "$work/messages" >&2
         return 1
     }
-    "$fragbench" record -f -a ptmalloc2 -o "$folder.fbt" --workload "$folder-fitted.yaml" -- \
+    local options=()
+    mapfile -t options < <(tests/real/"$1".sh record-options)
+    "$fragbench" record "${options[@]}" -f -a ptmalloc2 -o "$folder.fbt" --workload "$folder-fitted.yaml" -- \
         "${program[@]}" >"$folder/record.out" 2>"$folder/record.log" || {
         cat "$folder/record.log" >&2
         return 1
@@ -136,7 +138,7 @@ main() {
     keep_rows rows program,allocator,peak_bytes,peak_min_bytes,peak_max_bytes,end_bytes,replay_peak_bytes,replay_end_bytes,fitted_peak_bytes,beside_bytes,recorded_peak_bytes
     keep_rows facts program,calls,bytes_per_call,live_mib,fitted_live_mib,off
     echo "\$ fragbench exec --interval 2ms ${specs[*]} -r $rounds -- tests/real/PROGRAM.sh run DIR"
-    echo "\$ fragbench record -a ptmalloc2 -o PROGRAM.fbt --workload PROGRAM-fitted.yaml -- tests/real/PROGRAM.sh run DIR"
+    echo "\$ fragbench record -a ptmalloc2 -o PROGRAM.fbt --workload PROGRAM-fitted.yaml -- tests/real/PROGRAM.sh run DIR   (llama: --fresh-pages)"
     echo "\$ fragbench run PROGRAM.fbt --layouts 1 --no-timing -a $some   (and PROGRAM-fitted.yaml)"
     machine "$work/$last/replay/result.json"
     printf '\nPeak and end of anonymous memory in MiB: the program by exec; its recording replayed, and with what the\nrecorded process had beside its heap (off: to the program); its fitted workload (off: to the replay)\n'

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What the programs of this folder share; sourced by each. A program defines check (prints why not, returns
-# 77), run, and prepare where it needs one, all with the folder DIR for its files; a service also serve and
-# load. main calls one of them.
+# 77), run, prepare where it needs one, all with the folder DIR for its files, and record_options where its
+# recording needs some; a service also serve and load. main calls one of them.
 set -euo pipefail
 
 # shellcheck disable=SC2034 # used by the programs
@@ -32,6 +32,11 @@ prepare() {
     :
 }
 
+# What a recording of it needs beside the usual, a word a line.
+record_options() {
+    :
+}
+
 # Becomes Python with malloc under every object: pymalloc's pools would hide them.
 exec_python() { # CODE ARGUMENT...
     export PYTHONMALLOC=malloc PYTHONHASHSEED=0
@@ -41,6 +46,7 @@ exec_python() { # CODE ARGUMENT...
 main() {
     case ${1-} in
     check) check ;;
+    record-options) record_options ;;
     prepare | run) "$1" "${2:?"the folder of its files"}" ;;
     serve | load)
         declare -F "$1" >/dev/null || {
@@ -50,7 +56,7 @@ main() {
         "$1" "${2:?"the folder of its files"}"
         ;;
     *)
-        echo "usage: $(basename "$0") check | prepare DIR | run DIR | serve DIR | load DIR" >&2
+        echo "usage: $(basename "$0") check | record-options | prepare DIR | run DIR | serve DIR | load DIR" >&2
         return 2
         ;;
     esac

@@ -14,6 +14,11 @@ models() { # FOLDER
     [[ -f $1/llama.gguf ]] || node "$here/llama-model.mjs" "$1/llama.gguf"
 }
 
+# It reserves buffers of which it writes a part.
+record_options() {
+    echo --fresh-pages
+}
+
 run() { # FOLDER
     start "$1" llama.mjs "$(times 30)"
 }

@@ -30,7 +30,8 @@ fail() {
     exit 1
 }
 
-"$fragbench" record -a ptmalloc2 -o "$name.fbt" -- "$program" run "$work" >record.out 2>record.log ||
+mapfile -t options < <("$program" record-options)
+"$fragbench" record "${options[@]}" -a ptmalloc2 -o "$name.fbt" -- "$program" run "$work" >record.out 2>record.log ||
     fail "record ended with $?"
 "$fragbench" run "$name.fbt" -a ptmalloc2 --layouts 1 --no-timing --progress never -o replay \
     >run.out 2>run.log || fail "the replay ended with $?"
