@@ -42,6 +42,8 @@ static inline void note_death(struct fb_log_thread *thread, void *block)
     unsigned share = 0;
     if (__builtin_expect(fb_big_possible(block), false))
         share = fb_big_take(block, true);
+    if (__builtin_expect(share == FB_BIG_OWN, false))
+        return;
     fb_log_time(thread);
     fb_log_address(thread, FB_SPOOL_RELEASE, share, block);
 }
@@ -57,11 +59,20 @@ static bool resolved(void)
     return fb_next.malloc != NULL;
 }
 
+/* A block that was asked for while the recorder was at work. */
+static void *own(const struct fb_log_thread *thread, void *block)
+{
+    if (thread->walking && block != NULL)
+        fb_big_own(block);
+    return block;
+}
+
 EXPORT void *malloc(size_t size)
 {
     struct fb_log_thread *thread = &fb_log_self;
-    if (!fb_sites_enter(thread))
-        return resolved() ? fb_next.malloc(size) : fb_bootstrap_alloc(size, BOOTSTRAP_ALIGN);
+    if (!fb_sites_enter(thread, size))
+        return resolved() ? own(thread, fb_next.malloc(size))
+                          : fb_bootstrap_alloc(size, BOOTSTRAP_ALIGN);
     void *block = fb_next.malloc(size);
     if (block != NULL)
         note_birth(thread, FB_SPOOL_MALLOC, 0, block, size);
@@ -77,8 +88,8 @@ EXPORT void *calloc(size_t count, size_t size)
         errno = ENOMEM;
         return NULL;
     }
-    if (!fb_sites_enter(thread)) /* the bootstrap heap is zeroed, and used once */
-        return resolved() ? fb_next.calloc(count, size)
+    if (!fb_sites_enter(thread, bytes)) /* the bootstrap heap is zeroed, and used once */
+        return resolved() ? own(thread, fb_next.calloc(count, size))
                           : fb_bootstrap_alloc(bytes, BOOTSTRAP_ALIGN);
     void *block = fb_next.calloc(count, size);
     if (block != NULL)
@@ -93,6 +104,8 @@ EXPORT void free(void *block)
     if (block == NULL || fb_bootstrap_owns(block))
         return;
     if (!fb_log_enter(thread)) {
+        if (thread->walking && fb_big_possible(block))
+            (void)fb_big_take(block, false);
         if (resolved())
             fb_next.free(block);
         return;
@@ -135,9 +148,12 @@ EXPORT void *realloc(void *block, size_t size)
     struct fb_log_thread *thread = &fb_log_self;
     if (__builtin_expect(block != NULL && fb_bootstrap_owns(block), false))
         return fb_bootstrap_move(block, size, resolved() ? malloc : NULL);
-    if (!(block == NULL ? fb_sites_enter(thread) : fb_log_enter(thread))) {
-        if (resolved())
-            return fb_next.realloc(block, size);
+    if (!(block == NULL ? fb_sites_enter(thread, size) : fb_log_enter(thread))) {
+        if (resolved()) {
+            if (thread->walking && block != NULL && fb_big_possible(block))
+                (void)fb_big_take(block, false);
+            return own(thread, fb_next.realloc(block, size));
+        }
         return block == NULL ? fb_bootstrap_alloc(size, BOOTSTRAP_ALIGN) : NULL;
     }
     void *moved = recorded_realloc(thread, block, size);
@@ -164,7 +180,7 @@ static unsigned log2_of(size_t align)
 EXPORT int posix_memalign(void **out, size_t align, size_t size)
 {
     struct fb_log_thread *thread = &fb_log_self;
-    if (!fb_sites_enter(thread)) {
+    if (!fb_sites_enter(thread, size)) {
         if (resolved())
             return fb_next.posix_memalign(out, align, size);
         *out = fb_bootstrap_alloc(size, align);
@@ -180,7 +196,7 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 /* memalign and its like: `call` with its own arguments, the block of that alignment and size. */
 #define ALIGNED(call, align, size)                                           \
     struct fb_log_thread *thread = &fb_log_self;                             \
-    if (!fb_sites_enter(thread))                                             \
+    if (!fb_sites_enter(thread, (size)))                                     \
         return resolved() ? (call) : fb_bootstrap_alloc((size), (align));    \
     void *block = (call);                                                    \
     if (block != NULL)                                                       \

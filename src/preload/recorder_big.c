@@ -14,7 +14,7 @@ _Atomic uint8_t fb_big_filter[FB_BIG_FILTER];
 
 struct entry {
     uintptr_t address; /* 0: empty */
-    size_t size;
+    size_t size;       /* 0: the recorder's own */
 };
 
 static struct {
@@ -109,6 +109,11 @@ void fb_big_add(const void *block, size_t size)
     errno = saved;
 }
 
+void fb_big_own(const void *block)
+{
+    fb_big_add(block, 0);
+}
+
 /* What is in a block that was just born is nobody's, and what calloc() zeroed reads as zero again.
  * A lower bound of what is mapped by the page: neighbours' bytes stay. What the kernel refuses
  * (locked pages) stays as it is. */
@@ -174,10 +179,12 @@ unsigned fb_big_take(const void *block, bool measure)
 {
     int saved = errno;
     size_t size = 0;
+    bool there = false;
     lock();
     if (table.capacity != 0) {
         size_t at = find(table.entries, table.capacity, (uintptr_t)block);
         if (table.entries[at].address != 0) {
+            there = true;
             size = table.entries[at].size;
             erase(at);
             count_out(block);
@@ -186,7 +193,7 @@ unsigned fb_big_take(const void *block, bool measure)
     unlock();
     unsigned share = size > 0 && measure ? share_of((uintptr_t)block, size) + 1 : 0;
     errno = saved;
-    return share;
+    return there && size == 0 ? FB_BIG_OWN : share;
 }
 
 /* Entry by entry, the lock not held while the record is made: that may wait for room. */
@@ -197,7 +204,7 @@ static bool entry_at(size_t index, struct entry *entry, bool *more)
     if (*more)
         *entry = table.entries[index];
     unlock();
-    return *more && entry->address != 0;
+    return *more && entry->address != 0 && entry->size != 0;
 }
 
 void fb_big_note_all(struct fb_log_thread *thread)

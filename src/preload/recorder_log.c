@@ -253,8 +253,10 @@ bool fb_log_prepare(struct fb_log_thread *thread)
 /* Threads that start in the program find everything looked up. */
 __attribute__((constructor)) static void begin(void)
 {
-    if (fb_log_enter(&fb_log_self))
-        fb_log_leave(&fb_log_self);
+    if (!fb_log_enter(&fb_log_self))
+        return;
+    fb_sites_hasten(&fb_log_self);
+    fb_log_leave(&fb_log_self);
 }
 
 /* What is alive now lives to the end: say how much of it is resident. Calls after this are recorded

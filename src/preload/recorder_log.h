@@ -46,6 +46,8 @@ struct fb_log_thread {
     uint32_t number;
     uint32_t site; /* the last that was written into the chunk */
     bool inside;
+    bool
+        walking; /* the stack, or loads what it needs for that: what is allocated then is its own */
     bool numbered;
     bool ended; /* its last record is written; what comes now is late */
     bool late;  /* has borrowed the late thread's place until leave */

@@ -144,7 +144,7 @@ static void *allocate(enum form form, size_t size, size_t align, uintptr_t secon
     if (next == NULL)
         return plain_new(size, align, throws);
     struct fb_log_thread *self = &fb_log_self;
-    if (!atomic_load_explicit(&records[form], memory_order_relaxed) || !fb_sites_enter(self))
+    if (!atomic_load_explicit(&records[form], memory_order_relaxed) || !fb_sites_enter(self, size))
         return next(size, second, third);
     __attribute__((cleanup(leave))) struct fb_log_thread *thread = self;
     void *block = next(size, second, third);
@@ -172,8 +172,10 @@ static void release(enum form form, void *block, uintptr_t second, uintptr_t thi
         return;
     }
     unsigned share = fb_big_possible(block) ? fb_big_take(block, true) : 0;
-    fb_log_time(self);
-    fb_log_address(self, FB_SPOOL_RELEASE, share, block);
+    if (share != FB_BIG_OWN) {
+        fb_log_time(self);
+        fb_log_address(self, FB_SPOOL_RELEASE, share, block);
+    }
     (void)next((uintptr_t)block, second, third);
     fb_log_leave(self);
 }

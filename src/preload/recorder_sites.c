@@ -10,11 +10,14 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#define SITES_FULL (FB_SPOOL_SITES_MAX / 4 * 3)
+#define ENTRIES (2 * FB_SPOOL_SITES_MAX) /* half empty at least */
 #define MODULES_MAX 4096U
 #define PATH_BYTES (FB_SPOOL_PATH_WORDS_MAX * sizeof(uint64_t))
 #define MODULE_WORDS_MAX (4U + FB_SPOOL_PATH_WORDS_MAX)
 #define FRAMES_WORDS_MAX (2U + FB_SPOOL_FRAMES_MAX)
+#define MEDIUM_BYTES 1024U
+#define OWN_FRAMES_MAX 8U /* of the recorder's, and of what it calls and is called by again */
+#define FAST_UNWINDER "libunwind.so.8"
 
 /* A number is there before its hash is. */
 struct entry {
@@ -26,10 +29,10 @@ struct entry {
  * makes one of its own, since its recording knows none of these numbers. */
 struct table {
     atomic_flag lock; /* of who adds a site */
-    uint32_t count;
+    _Atomic uint32_t count;
     uint32_t module_count;
     uintptr_t modules[MODULES_MAX]; /* first addresses of those that are written */
-    struct entry entries[FB_SPOOL_SITES_MAX];
+    struct entry entries[ENTRIES];
 };
 
 struct walk {
@@ -40,6 +43,8 @@ struct walk {
 unsigned fb_sites_depth;
 
 static struct table *table;
+/* libunwind's, ten times as fast as libgcc's since it remembers what it found at an address. */
+static int (*fast_backtrace)(void **frames, int size);
 
 /* Of this library. */
 extern const char __ehdr_start __attribute__((visibility("hidden")));
@@ -59,6 +64,7 @@ void fb_sites_open(void)
     bool child = table != NULL;
     if (child)
         (void)munmap(table, sizeof *table);
+    fast_backtrace = NULL; /* in a child its lock may be held by a thread that is not there */
     unsigned depth = child ? fb_sites_depth : wanted_depth();
     table = NULL;
     fb_sites_depth = 0;
@@ -72,20 +78,44 @@ void fb_sites_open(void)
     fb_sites_depth = depth;
 }
 
+void fb_sites_hasten(struct fb_log_thread *thread)
+{
+    if (fb_sites_depth == 0)
+        return;
+    thread->walking = true;
+    void *library = dlopen(FAST_UNWINDER, RTLD_NOW | RTLD_LOCAL);
+    void *function = library != NULL ? dlsym(library, "unw_backtrace") : NULL;
+    thread->walking = false;
+    memcpy(&fast_backtrace, &function, sizeof function);
+}
+
 /* What lies within the recorder's own calls is left out: an operator new in libstdc++ that the
  * recorder's called and that calls the recorder's malloc. */
-static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *data)
+static bool add_frame(struct walk *walk, uintptr_t address)
 {
-    struct walk *walk = data;
-    uintptr_t address = _Unwind_GetIP(context);
-    if (address == 0)
-        return _URC_END_OF_STACK;
-    if (address >= (uintptr_t)&__ehdr_start && address < (uintptr_t)&_end) {
+    if (address >= (uintptr_t)&__ehdr_start && address < (uintptr_t)&_end)
         walk->count = 0;
-        return _URC_NO_REASON;
+    else if (walk->count < fb_sites_depth)
+        walk->frames[walk->count++] = address;
+    return walk->count < fb_sites_depth;
+}
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *walk)
+{
+    uintptr_t address = _Unwind_GetIP(context);
+    return address != 0 && add_frame(walk, address) ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+static void walk_stack(struct walk *walk)
+{
+    if (fast_backtrace == NULL) {
+        (void)_Unwind_Backtrace(step, walk);
+        return;
     }
-    walk->frames[walk->count++] = address;
-    return walk->count < fb_sites_depth ? _URC_NO_REASON : _URC_END_OF_STACK;
+    void *frames[FB_SPOOL_FRAMES_MAX + OWN_FRAMES_MAX];
+    int count = fast_backtrace(frames, (int)(fb_sites_depth + OWN_FRAMES_MAX));
+    for (int i = 0; i < count && frames[i] != NULL; i++)
+        (void)add_frame(walk, (uintptr_t)frames[i]);
 }
 
 static uint64_t hash_of(const struct walk *walk)
@@ -101,8 +131,8 @@ static uint64_t hash_of(const struct walk *walk)
 /* Its entry, or the empty one where it belongs. */
 static struct entry *find(uint64_t hash)
 {
-    uint64_t at = hash % FB_SPOOL_SITES_MAX;
-    for (;; at = (at + 1) % FB_SPOOL_SITES_MAX) {
+    uint64_t at = hash % ENTRIES;
+    for (;; at = (at + 1) % ENTRIES) {
         struct entry *entry = &table->entries[at];
         uint64_t there = atomic_load_explicit(&entry->hash, memory_order_acquire);
         if (there == hash || there == 0)
@@ -177,19 +207,29 @@ static bool write_frames(struct fb_log_thread *thread, const struct walk *walk, 
     return true;
 }
 
+/* So many sites there may be for a block of that size to make another one. A program that starts
+ * makes a hundred thousand small blocks at as many places; the large ones come later. */
+static uint32_t most_sites(size_t size)
+{
+    const uint32_t most = FB_SPOOL_SITES_MAX - 1;
+    return size >= FB_SPOOL_BIG_BYTES ? most : size >= MEDIUM_BYTES ? most / 4 * 3 : most / 2;
+}
+
 /* *number 0: there are too many already. */
-static bool add(struct fb_log_thread *thread, const struct walk *walk, uint64_t hash,
+static bool add(struct fb_log_thread *thread, const struct walk *walk, uint64_t hash, size_t size,
                 uint32_t *number)
 {
     bool written = true;
+    *number = 0;
+    if (atomic_load_explicit(&table->count, memory_order_relaxed) >= most_sites(size))
+        return true;
     while (atomic_flag_test_and_set(&table->lock))
         (void)sched_yield();
     struct entry *entry = find(hash); /* another thread may have been first */
-    *number = 0;
     if (atomic_load(&entry->hash) == hash) {
         *number = entry->number;
-    } else if (table->count < SITES_FULL) {
-        *number = entry->number = ++table->count;
+    } else if (atomic_load(&table->count) < most_sites(size)) {
+        *number = entry->number = atomic_fetch_add(&table->count, 1) + 1;
         written = write_modules(thread, walk) && write_frames(thread, walk, *number);
         atomic_store_explicit(&entry->hash, hash, memory_order_release);
     }
@@ -197,21 +237,23 @@ static bool add(struct fb_log_thread *thread, const struct walk *walk, uint64_t 
     return written;
 }
 
-bool fb_sites_note(struct fb_log_thread *thread)
+bool fb_sites_note(struct fb_log_thread *thread, size_t size)
 {
     struct walk walk = {.count = 0};
     uint32_t number = 0;
     if (thread->late) /* the place is not its own, and its stack is about to go */
         return true;
     int saved = errno;
-    (void)_Unwind_Backtrace(step, &walk);
+    thread->walking = true;
+    walk_stack(&walk);
+    thread->walking = false;
     uint64_t hash = hash_of(&walk);
     const struct entry *entry = find(hash);
     bool written = true;
     if (atomic_load_explicit(&entry->hash, memory_order_acquire) == hash)
         number = entry->number;
     else
-        written = add(thread, &walk, hash, &number);
+        written = add(thread, &walk, hash, size, &number);
     errno = saved;
     if (!written || number == thread->site)
         return written;

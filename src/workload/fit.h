@@ -12,7 +12,8 @@
  * phase they were born in, too.
  *
  * temp_… are freed in the phase they were born in, or soon after it: a histogram of lifetimes in
- * allocations of their thread.
+ * allocations; a few have each its own. A pool's workers share the allocations equally, so there a
+ * life is its part of what all threads allocated meanwhile.
  *
  * A block that realloc makes much larger or smaller is as good as one that dies and one that is
  * born. Phases in which other threads than main make most objects run on a pool of as many threads.

@@ -35,9 +35,9 @@ struct fb_fit_class {
     uint64_t count, bytes;
     struct fb_map sizes; /* size → count, of the first FB_FIT_SIZES_KNOWN */
     uint64_t parts[FB_FIT_PARTS];
-    uint64_t order[FB_FIT_CYCLE_MAX][2]; /* birth, size */
-    uint64_t lives[FB_FIT_LIVES];
-    uint64_t share_sum; /* sixteenths */
+    uint64_t order[FB_FIT_CYCLE_MAX][3]; /* birth, size, life */
+    uint64_t lives[FB_FIT_LIVES];        /* in births of all threads */
+    uint64_t share_sum;                  /* sixteenths */
     uint64_t aligned, align_log2, calloced;
     uint32_t births[FB_FIT_PHASES_MAX][FB_FIT_ITERATIONS]; /* when in its phase, by events */
     uint64_t deaths[FB_FIT_PHASES_MAX];                    /* of kept ones */
@@ -87,6 +87,10 @@ uint64_t fb_fit_births(const struct fb_fit_class *class, uint32_t phase);
 bool fb_fit_is_empty(const struct fb_fit_model *model, uint32_t phase);
 /* A class's `size: …`. */
 void fb_fit_add_sizes(const struct fb_fit_class *class, struct fb_buf *out);
+/* Whether the class has so few objects that their sizes and lives are written in their order. */
+bool fb_fit_is_listed(const struct fb_fit_class *class);
+/* The class's objects as they were born. */
+void fb_fit_sort_listed(const struct fb_fit_class *class, uint64_t order[FB_FIT_CYCLE_MAX][3]);
 /* Of the parts from the first to the last that is not 0; there are parts + 1 ascending edges. */
 void fb_fit_add_histogram(const uint64_t *edges, const uint64_t *counts, size_t parts,
                           struct fb_buf *out);

@@ -2,6 +2,7 @@
 #include "workload/fit_model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A size is written by itself when so many in a hundred objects of its class have it: allocators
  * round sizes up to steps, and a histogram's even spread would put half of them on the wrong one.
@@ -47,15 +48,22 @@ static void add_choice(const struct fb_fit_class *class, struct fb_buf *out)
     fb_buf_adds(out, "]}");
 }
 
+bool fb_fit_is_listed(const struct fb_fit_class *class)
+{
+    return class->count <= FB_FIT_CYCLE_MAX;
+}
+
+void fb_fit_sort_listed(const struct fb_fit_class *class, uint64_t order[FB_FIT_CYCLE_MAX][3])
+{
+    memcpy(order, class->order, class->count * sizeof order[0]);
+    qsort(order, class->count, sizeof order[0], by_first);
+}
+
 /* Few objects: each its own size, in the order they were born. */
 static void add_cycle(const struct fb_fit_class *class, struct fb_buf *out)
 {
-    uint64_t order[FB_FIT_CYCLE_MAX][2];
-    for (size_t i = 0; i < class->count; i++) {
-        order[i][0] = class->order[i][0];
-        order[i][1] = class->order[i][1];
-    }
-    qsort(order, class->count, sizeof order[0], by_first);
+    uint64_t order[FB_FIT_CYCLE_MAX][3];
+    fb_fit_sort_listed(class, order);
     fb_buf_adds(out, "{cycle: [");
     for (size_t i = 0; i < class->count; i++)
         fb_buf_addf(out, "%s%llu", i > 0 ? ", " : "", (unsigned long long)order[i][1]);
@@ -122,7 +130,7 @@ void fb_fit_add_sizes(const struct fb_fit_class *class, struct fb_buf *out)
 {
     bool one = class->sizes.count == 1;
     fb_buf_adds(out, "size: ");
-    if (!one && class->count <= FB_FIT_CYCLE_MAX)
+    if (!one && fb_fit_is_listed(class))
         add_cycle(class, out);
     else if (class->sizes.count <= FB_FIT_SIZES_MAX)
         add_choice(class, out);

@@ -7,9 +7,9 @@
 /* An object that is alive, by handle. */
 struct alive {
     struct fb_recording_event birth;
-    uint64_t size;       /* the largest it had */
-    uint64_t birth_tick; /* of its thread's births */
-    uint64_t events;     /* at its birth */
+    uint64_t size;   /* the largest it had */
+    uint64_t births; /* of all threads, up to its own */
+    uint64_t events; /* at its birth */
     uint32_t phase;
     uint32_t iteration; /* in which it was born */
     bool there;
@@ -20,7 +20,7 @@ struct survey {
     const struct fb_fit_options *options;
     struct fb_fit_model *model;
     struct alive *alive;
-    uint64_t *ticks;       /* by thread: its births */
+    uint64_t births;       /* of all threads */
     uint32_t *thread_seen; /* by thread: the phase it was last counted in, + 1 */
     uint32_t phase;
     uint64_t number; /* of the event */
@@ -188,16 +188,18 @@ static struct fb_fit_class *class_for(struct fb_fit_model *model, const struct f
     return &model->classes[model->class_count++];
 }
 
-static void add_size(struct fb_fit_class *class, uint64_t size, uint64_t birth)
+static void add_size(struct fb_fit_class *class, const struct alive *object, uint64_t life)
 {
+    uint64_t size = object->size;
     uint64_t count = 0;
     uint64_t least = class->range > 0 ? fb_fit_range_bytes(class->range - 1) : 0;
     uint64_t width = (fb_fit_range_bytes(class->range) - least) / FB_FIT_PARTS;
     uint64_t part = (size - least - 1) / width;
     class->parts[part < FB_FIT_PARTS ? part : FB_FIT_PARTS - 1]++;
     if (class->count < FB_FIT_CYCLE_MAX) {
-        class->order[class->count][0] = birth;
+        class->order[class->count][0] = object->births;
         class->order[class->count][1] = size;
+        class->order[class->count][2] = life;
     }
     if (fb_map_get(&class->sizes, size, &count) || class->sizes.count < FB_FIT_SIZES_KNOWN)
         fb_map_put(&class->sizes, size, count + 1);
@@ -215,7 +217,7 @@ static void add_object(struct survey *survey, const struct alive *object,
                        const struct fb_fit_class *like, uint64_t life)
 {
     struct fb_fit_class *class = class_for(survey->model, like);
-    add_size(class, object->size, object->birth.object);
+    add_size(class, object, life);
     class->count++;
     class->bytes += object->size;
     class->lives[life_bucket(life)]++;
@@ -248,8 +250,7 @@ static void note_death(struct survey *survey, const struct fb_recording_event *e
         like.born = fb_fit_is_big(like.range) ? object->phase : 0;
         like.dies = survey->phase;
     }
-    uint64_t life = survey->ticks[object->birth.thread] - object->birth_tick + 1;
-    add_object(survey, object, &like, life);
+    add_object(survey, object, &like, survey->births - object->births + 1);
     object->there = false;
 }
 
@@ -270,7 +271,7 @@ static void note_birth(struct survey *survey, const struct fb_recording_event *e
     survey->alive[event->handle] = (struct alive){
         .birth = *event,
         .size = event->size > 0 ? event->size : 1,
-        .birth_tick = ++survey->ticks[event->thread],
+        .births = ++survey->births,
         .events = survey->number,
         .phase = survey->phase,
         .iteration = iteration_now(survey),
@@ -351,7 +352,6 @@ int fb_fit_survey(struct fb_replica *replica, const struct fb_fit_options *optio
     *model = (struct fb_fit_model){
         .life_scale = 1, .timed_pools = options->timed_pools, .peak_bytes = options->peak_bytes};
     survey.alive = fb_alloc(replica->handle_count, sizeof *survey.alive);
-    survey.ticks = fb_alloc(replica->thread_count, sizeof *survey.ticks);
     survey.thread_seen = fb_alloc(replica->thread_count, sizeof *survey.thread_seen);
     int status = find_cuts(&survey, err);
     if (status == 0) {
@@ -363,7 +363,6 @@ int fb_fit_survey(struct fb_replica *replica, const struct fb_fit_options *optio
         count_workers(model);
     }
     free(survey.thread_seen);
-    free(survey.ticks);
     free(survey.alive);
     return status;
 }

@@ -56,12 +56,28 @@ static bool is_pooled(const struct fb_fit_phase *phase)
     return phase->births_elsewhere * 2 > phase->births;
 }
 
-/* Of the lifetimes' histogram: powers of two, scaled, still ascending. */
-static uint64_t scaled_edge(const struct fb_fit_model *model, size_t index)
+/* How many threads share the births of the phases in which most of the class are born: a lifetime
+ * is counted in births of one thread, and each of a pool has its equal part of all. */
+static uint32_t crew_of(const struct fb_fit_model *model, const struct fb_fit_class *class)
 {
-    uint64_t least = index + 1,
-             scaled = (uint64_t)((double)(UINT64_C(1) << index) * model->life_scale);
-    return scaled > least ? scaled : least;
+    uint64_t pooled = 0;
+    for (uint32_t i = 0; i < model->phase_count; i++)
+        if (is_pooled(&model->phases[i]))
+            pooled += fb_fit_births(class, i);
+    return pooled * 2 > class->count ? model->workers : 1;
+}
+
+/* Few objects: each its own. */
+static void add_listed_lives(const struct fb_fit_class *class, double scale, struct fb_buf *out)
+{
+    uint64_t order[FB_FIT_CYCLE_MAX][3];
+    fb_fit_sort_listed(class, order);
+    fb_buf_adds(out, "{cycle: [");
+    for (size_t i = 0; i < class->count; i++) {
+        uint64_t life = (uint64_t)((double)order[i][2] * scale);
+        fb_buf_addf(out, "%s%llu", i > 0 ? ", " : "", (unsigned long long)(life > 0 ? life : 1));
+    }
+    fb_buf_adds(out, "]}");
 }
 
 static void add_life(const struct fb_fit_model *model, const struct fb_fit_class *class,
@@ -72,10 +88,17 @@ static void add_life(const struct fb_fit_model *model, const struct fb_fit_class
         fb_buf_adds(out, class->fate == FB_FIT_STAYS ? ", lifetime: run" : ", lifetime: manual");
         return;
     }
-    for (size_t i = 0; i <= FB_FIT_LIVES; i++)
-        edges[i] = scaled_edge(model, i);
+    double scale = model->life_scale / crew_of(model, class);
     fb_buf_adds(out, ",\n    lifetime: {ops: ");
-    fb_fit_add_histogram(edges, class->lives, FB_FIT_LIVES, out);
+    if (fb_fit_is_listed(class)) {
+        add_listed_lives(class, scale, out);
+    } else {
+        for (size_t i = 0; i <= FB_FIT_LIVES; i++) { /* still ascending */
+            uint64_t scaled = (uint64_t)((double)(UINT64_C(1) << i) * scale);
+            edges[i] = scaled > i + 1 ? scaled : i + 1;
+        }
+        fb_fit_add_histogram(edges, class->lives, FB_FIT_LIVES, out);
+    }
     fb_buf_adds(out, "}");
 }
 

@@ -124,6 +124,27 @@ PY
     assert_equal "${fields[5]} ${fields[6]}" "80,000 80,000"
 }
 
+@test "where there are more places than there is room for, those of large blocks are known" {
+    "$FRAGBENCH" record --sites=24 -o places.fbt -- "$RECORDED/recorded" places >/dev/null 2>err
+    "$FRAGBENCH" check places.fbt >places.out
+    read -r -a fields <<<"$(line_of load_weights places.out)"
+    assert_equal "${fields[*]:1:2} ${fields[5]}" "16 MiB 4"
+    # Half of 131,071 places are for small blocks; a few are libc's.
+    read -r -a fields <<<"$(grep -E '^  - .*\(not known\)' places.out)"
+    local unknown=${fields[5]//,/}
+    [[ $unknown -ge 65537 && $unknown -le 65700 ]] || fail "$unknown blocks of unknown places"
+}
+
+# The unwinder has variables of each thread, which the loader allocates and frees: they are not the program's.
+@test "threads that come and go have the calls that they have without sites" {
+    "$FRAGBENCH" record --sites -o churn.fbt -- "$RECORDED/recorded" churn >/dev/null 2>err
+    refute_contains "$(cat err)" "left out"
+    refute_contains "$(cat err)" "not seen"
+    "$FRAGBENCH" record -o plain.fbt -- "$RECORDED/recorded" churn >/dev/null 2>&1
+    assert_equal "$("$FRAGBENCH" check churn.fbt | grep -E '^  (objects|operations|bytes) ')" \
+        "$("$FRAGBENCH" check plain.fbt | grep -E '^  (objects|operations|bytes) ')"
+}
+
 @test "--rate holds the program back and loses nothing" {
     "$FRAGBENCH" record -o free.fbt -- "$RECORDED/recorded" grind >/dev/null 2>free.err
     refute_contains "$(cat free.err)" "--rate"

@@ -14,11 +14,15 @@
  *                       32 MiB of blocks, all written, for 400 ms
  *   recorded share      blocks of 16 MiB of which all, a quarter, nothing is written
  *   recorded reuse      a block of 16 MiB, all written, freed; one of 16 MiB + 64 KiB in the same
- * place, a quarter written; a calloc and a realloc there, whose contents must be right recorded
- * many       200000 pairs recorded grind      1500000 pairs of all sizes to 4 KiB recorded sites
- * load_weights() 16 MiB in 4 blocks, serve() 1000 blocks of 4000 bytes on each of two threads, all
- * of it alive; then in a child count_words() 100000 bytes, grown to 3 MiB, and load_weights()
- * recorded ending     allocates in a constructor, in key destructors and in a destructor
+ *                       place, a quarter written; a calloc and a realloc there, whose contents
+ *                       must be right
+ *   recorded many       200000 pairs
+ *   recorded grind      1500000 pairs of all sizes to 4 KiB
+ *   recorded sites      load_weights() 16 MiB in 4 blocks, serve() 1000 blocks of 4000 bytes on
+ *                       each of two threads, all of it alive; then in a child count_words()
+ *                       100000 bytes, grown to 3 MiB, and load_weights()
+ *   recorded places     2^17 blocks of 16 bytes, each from another stack, then load_weights()
+ *   recorded ending     allocates in a constructor, in key destructors and in a destructor
  */
 #include <limits.h>
 #include <malloc.h>
@@ -333,6 +337,26 @@ static int sites(void)
     return status;
 }
 
+/* Each of its stacks is another one: of two calls at each level. */
+__attribute__((noinline)) static void descend(int left)
+{
+    if (left == 0) {
+        (void)hide(malloc(16));
+        return;
+    }
+    descend(left - 1);
+    (void)hide(NULL);
+    descend(left - 1);
+    (void)hide(NULL);
+}
+
+static int places(void)
+{
+    descend(17);
+    load_weights();
+    return 0;
+}
+
 static pthread_key_t key;
 static int enabled;
 static void *from_constructor;
@@ -387,7 +411,8 @@ int main(int argc, char **argv)
                  {"grind", grind},
                  {"ending", ending},
                  {"beside", beside},
-                 {"sites", sites}};
+                 {"sites", sites},
+                 {"places", places}};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         if (strcmp(mode, modes[i].name) == 0)
             return modes[i].run();

@@ -294,6 +294,41 @@ static void a_block_that_grows_is_fitted_as_several(void **state)
     free(text);
 }
 
+/* Over weights, 20 large blocks that live for ten births each, on threads that take turns. */
+static char *fit_lives(uint32_t threads)
+{
+    int fd = -1;
+    struct fb_recording_writer *writer = begin(&fd);
+    struct fb_fit_report report;
+    (void)fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 100 << 20, 0);
+    for (uint64_t i = 0; i < 20; i++) {
+        uint32_t thread = threads > 1 ? 1 + (uint32_t)i % threads : 0;
+        fb_recording_writer_at(writer, thread, i * 1000000);
+        uint64_t large = fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, (1 << 20) + i, 0);
+        for (int k = 0; k < 9; k++)
+            fb_recording_writer_free(
+                writer, fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 100, 0));
+        fb_recording_writer_free(writer, large);
+    }
+    char *text = fit(load(writer, fd), "lives", &report);
+    assert_near(&report);
+    return text;
+}
+
+/* Each its own, not one drawn between 8 and 16; and where a pool's workers share the births, what a
+ * thread of it makes meanwhile. */
+static void few_objects_have_lives_of_their_own(void **state)
+{
+    (void)state;
+    char *text = fit_lives(1);
+    assert_non_null(strstr(text, "lifetime: {ops: {cycle: [10, 10, 10"));
+    free(text);
+    text = fit_lives(4);
+    assert_non_null(strstr(text, "pools: {workers: 4}"));
+    assert_non_null(strstr(text, "lifetime: {ops: {cycle: [2, 2, 2"));
+    free(text);
+}
+
 static void a_single_call_is_a_workload(void **state)
 {
     (void)state;
@@ -333,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_size_that_many_objects_have_is_kept),
         cmocka_unit_test(what_main_hands_over_is_fitted_too),
         cmocka_unit_test(a_block_that_grows_is_fitted_as_several),
+        cmocka_unit_test(few_objects_have_lives_of_their_own),
         cmocka_unit_test(a_single_call_is_a_workload),
         cmocka_unit_test(an_idle_hour_stays_one),
     };
