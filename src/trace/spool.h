@@ -32,8 +32,7 @@
 #include <stdint.h>
 
 #define FB_SPOOL_VARIABLE "FRAGBENCH_SPOOL"
-#define FB_SPOOL_SITES_VARIABLE \
-    "FRAGBENCH_SITES"          /* frames a call site has, 1 … FB_SPOOL_FRAMES_MAX */
+#define FB_SPOOL_SITES_VARIABLE "FRAGBENCH_SITES" /* frames of a site; 0: no sites */
 #define FB_SPOOL_FRESH_VARIABLE "FRAGBENCH_FRESH" /* "1": large blocks get fresh pages */
 #define FB_SPOOL_ALIVE "alive" /* a file of the folder that fragbench holds a flock on */
 #define FB_SPOOL_MAGIC UINT64_C(0x314c4f4f50534246)
