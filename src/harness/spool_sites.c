@@ -11,6 +11,7 @@
 #define TEXT_CAP_BYTES ((size_t)1 << 16)
 #define NO_MODULE UINT32_MAX
 #define MODULES_MAX 65536U
+#define NAMES_FIRST 256U
 
 struct fb_spool_module {
     uint64_t begin, end, bias;
@@ -114,7 +115,7 @@ static const char *known_name(struct names *names, const struct frame *frame)
     if (fb_map_get(&names->known, key, &index))
         return names->texts[index];
     if (names->count == names->capacity) {
-        names->capacity = names->capacity * 2 + 256;
+        names->capacity *= 2;
         names->texts = fb_realloc(names->texts, names->capacity, sizeof *names->texts);
     }
     names->texts[names->count] = name_frame(names, frame);
@@ -153,6 +154,8 @@ void fb_spool_sites_write(const struct fb_spool_sites *sites, struct fb_recordin
         .sites = sites,
         .files = fb_alloc(sites->module_count + 1, sizeof(struct fb_symbols *)),
         .tried = fb_alloc(sites->module_count + 1, sizeof(bool)),
+        .texts = fb_alloc(NAMES_FIRST, sizeof(char *)),
+        .capacity = NAMES_FIRST,
     };
     char **frames = fb_alloc(sites->count, sizeof *frames);
     for (uint32_t i = 0; i < sites->count; i++)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#define ENTRIES (2 * FB_SPOOL_SITES_MAX) /* half empty at least */
+#define ENTRIES ((size_t)2 * FB_SPOOL_SITES_MAX) /* half empty at least */
 #define MODULES_MAX 4096U
 #define PATH_BYTES (FB_SPOOL_PATH_WORDS_MAX * sizeof(uint64_t))
 #define MODULE_WORDS_MAX (4U + FB_SPOOL_PATH_WORDS_MAX)
@@ -159,7 +159,7 @@ static void path_of(const struct link_map *object, char *path)
         if (got < 0 || (size_t)got >= PATH_BYTES)
             memset(path, 0, PATH_BYTES);
     } else if (length < PATH_BYTES) {
-        memcpy(path, name, length);
+        memcpy(path, name, length + 1);
     }
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OWNERS_FIRST 1024U
+
 struct peak {
     uint64_t event; /* number, from 1 */
     uint64_t bytes;
@@ -49,7 +51,7 @@ static int find_peak(struct fb_recording *recording, struct peak *peak, struct f
 static void set_owner(struct owners *owners, uint32_t handle, uint32_t site)
 {
     if (handle >= owners->capacity) {
-        owners->capacity = (size_t)handle * 2 + 1024;
+        owners->capacity = (size_t)handle * 2;
         owners->sites = fb_realloc(owners->sites, owners->capacity, sizeof *owners->sites);
     }
     owners->sites[handle] = site;
@@ -76,7 +78,7 @@ static int count(struct fb_recording *recording, const struct peak *peak, struct
                  struct fb_error *err)
 {
     struct fb_recording_event event;
-    struct owners owners = {0};
+    struct owners owners = {fb_alloc(OWNERS_FIRST, sizeof *owners.sites), OWNERS_FIRST};
     uint64_t number = 0;
     int more = 0;
     while ((more = fb_recording_next(recording, &event, err)) > 0) {
