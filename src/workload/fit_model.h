@@ -37,7 +37,7 @@ struct fb_fit_class {
     uint64_t parts[FB_FIT_PARTS];
     uint64_t order[FB_FIT_CYCLE_MAX][3]; /* birth, size, life */
     uint64_t lives[FB_FIT_LIVES];        /* in births of all threads */
-    uint64_t share_sum;                  /* sixteenths */
+    double touched;                      /* bytes */
     uint64_t aligned, align_log2, calloced;
     uint32_t births[FB_FIT_PHASES_MAX][FB_FIT_ITERATIONS]; /* when in its phase, by events */
     uint64_t deaths[FB_FIT_PHASES_MAX];                    /* of kept ones */

@@ -224,7 +224,9 @@ static void add_object(struct survey *survey, const struct alive *object,
     class->births[object->phase][object->iteration]++;
     if (like->fate == FB_FIT_KEPT)
         class->deaths[survey->phase]++;
-    class->share_sum += survey->replica->objects[object->birth.object] & FB_REPLICA_SHARE_MASK;
+    class->touched += (double)object->size *
+                      (survey->replica->objects[object->birth.object] & FB_REPLICA_SHARE_MASK) /
+                      FB_RECORDING_SHARES;
     class->calloced += object->birth.kind == FB_RECORDING_CALLOC;
     if (object->birth.kind == FB_RECORDING_ALIGNED && object->birth.align_log2 > 4) {
         class->aligned++;

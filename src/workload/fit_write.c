@@ -127,7 +127,7 @@ static void add_class(const struct fb_fit_model *model, const struct fb_fit_clas
             (unsigned long long)(UINT64_C(1) << (class->align_log2 < 21 ? class->align_log2 : 21)));
     else if (class->calloced * 2 > class->count)
         fb_buf_adds(out, ", call: calloc");
-    uint64_t touched = class->share_sum * 100 / (class->count * FB_RECORDING_SHARES);
+    uint64_t touched = (uint64_t)(100 * class->touched / (double)class->bytes);
     if (touched == 0)
         fb_buf_adds(out, ", touch: none");
     else if (touched < 100)

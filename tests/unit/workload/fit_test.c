@@ -329,6 +329,21 @@ static void few_objects_have_lives_of_their_own(void **state)
     free(text);
 }
 
+/* What is written of a class is a part of its bytes: 31 of 48 MiB here, not one block of two. */
+static void what_is_written_is_a_part_of_the_bytes(void **state)
+{
+    (void)state;
+    int fd = -1;
+    struct fb_recording_writer *writer = begin(&fd);
+    struct fb_fit_report report;
+    uint64_t empty = fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 17 << 20, 0);
+    (void)fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 31 << 20, 0);
+    fb_recording_writer_share(writer, empty, 0);
+    char *text = fit(load(writer, fd), "written", &report);
+    assert_non_null(strstr(text, "lifetime: run, touch: 64%}"));
+    free(text);
+}
+
 static void a_single_call_is_a_workload(void **state)
 {
     (void)state;
@@ -369,6 +384,7 @@ int main(void)
         cmocka_unit_test(what_main_hands_over_is_fitted_too),
         cmocka_unit_test(a_block_that_grows_is_fitted_as_several),
         cmocka_unit_test(few_objects_have_lives_of_their_own),
+        cmocka_unit_test(what_is_written_is_a_part_of_the_bytes),
         cmocka_unit_test(a_single_call_is_a_workload),
         cmocka_unit_test(an_idle_hour_stays_one),
     };
