@@ -187,29 +187,23 @@ static void print_phases(const struct fb_plan_unit *unit)
     fb_columns_deinit(&columns);
 }
 
-static int print_sites(const struct fb_workload *workload, const struct fb_sites_view *view,
-                       struct fb_error *err)
+static void print_sites(const struct fb_workload *workload, const struct fb_sites_view *view)
 {
-    struct fb_recording *recording =
-        workload->replica != NULL ? workload->replica->recording : NULL;
-    if (recording != NULL && fb_recording_site_count(recording) > 0) {
-        (void)putchar('\n');
-        return fb_sites_print(recording, view, err);
-    }
-    if (view->frames)
+    const struct fb_replica *replica = workload->replica;
+    if (replica != NULL && replica->sites.count > 0)
+        fb_sites_print(replica->recording, &replica->sites, view);
+    else if (view->frames)
         fb_message_note("%s has no call sites; `fragbench record --sites` records them",
                         workload->file);
-    return 0;
 }
 
-static int print_unit(const struct fb_plan_unit *unit, const struct fb_sites_view *sites,
-                      struct fb_error *err)
+static void print_unit(const struct fb_plan_unit *unit, const struct fb_sites_view *sites)
 {
     (void)printf("%s: %s%s\n", unit->workload->file, unit->workload->name, unit->suffix);
     print_facts(unit->workload, &unit->totals[0]);
     (void)putchar('\n');
     print_phases(unit);
-    return print_sites(unit->workload, sites, err);
+    print_sites(unit->workload, sites);
 }
 
 /* No contender is known here, so a name that -a may give one is not a fault yet. */
@@ -243,7 +237,7 @@ static int check(const struct check_options *options, struct fb_error *err)
     for (size_t i = 0; status == 0 && i < plan.count; i++) {
         if (i > 0)
             (void)putchar('\n');
-        status = print_unit(&plan.units[i], &options->sites, err);
+        print_unit(&plan.units[i], &options->sites);
     }
     fb_plan_deinit(&plan);
     fb_buf_deinit(&faults);

@@ -180,7 +180,7 @@ static int read_facts(const char *path, struct facts *facts, struct fb_error *er
             continue;
         facts->calls++;
         facts->objects += event.kind < FB_RECORDING_REALLOC;
-        live += event.kind == FB_RECORDING_FREE ? -event.old_size : event.size - event.old_size;
+        live += fb_recording_change(&event);
         if (live > facts->peak_bytes)
             facts->peak_bytes = live;
     }
@@ -279,10 +279,11 @@ static int show_sites(const struct session *session, struct fb_error *err)
     struct fb_recording *recording = NULL;
     if (fb_recording_open(&recording, session->spool.images[0]->path, err) != 0)
         return -1;
-    int status = 0;
-    if (fb_recording_site_count(recording) > 0) {
-        (void)putchar('\n');
-        status = fb_sites_print(recording, &view, err);
+    struct fb_site_uses uses;
+    int status = fb_site_uses(recording, &uses, err);
+    if (status == 0) {
+        fb_sites_print(recording, &uses, &view);
+        fb_site_uses_deinit(&uses);
     }
     fb_recording_close(recording);
     return status;

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/units.h"
 #include "commands/columns.h"
-#include "workload/sites.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -102,23 +101,19 @@ static void print_frames(const struct fb_recording *recording, const struct fb_s
     }
 }
 
-int fb_sites_print(struct fb_recording *recording, const struct fb_sites_view *view,
-                   struct fb_error *err)
+void fb_sites_print(const struct fb_recording *recording, const struct fb_site_uses *uses,
+                    const struct fb_sites_view *view)
 {
-    struct fb_site_uses uses;
-    if (fb_site_uses(recording, &uses, err) != 0)
-        return -1;
-    size_t count = view->count < uses.count ? view->count : uses.count;
+    size_t count = view->count < uses->count ? view->count : uses->count;
     char peak[NUMBER_CHARS], at[NUMBER_CHARS], sites[NUMBER_CHARS];
-    if (count > 0)
-        (void)printf("call sites: %zu of %s, of the peak of %s at %s\n", count,
-                     fb_units_count(uses.count, sites, sizeof sites),
-                     fb_units_bytes(uses.peak_bytes, peak, sizeof peak),
-                     fb_units_time(uses.peak_ns, at, sizeof at));
+    if (count == 0)
+        return;
+    (void)printf("\ncall sites: %zu of %s, of the peak of %s at %s\n", count,
+                 fb_units_count(uses->count, sites, sizeof sites),
+                 fb_units_bytes(uses->peak_bytes, peak, sizeof peak),
+                 fb_units_time(uses->peak_ns, at, sizeof at));
     if (view->frames)
-        print_frames(recording, &uses, count);
+        print_frames(recording, uses, count);
     else
-        print_lines(recording, &uses, count);
-    fb_site_uses_deinit(&uses);
-    return 0;
+        print_lines(recording, uses, count);
 }

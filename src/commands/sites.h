@@ -2,7 +2,7 @@
 #ifndef FB_COMMANDS_SITES_H
 #define FB_COMMANDS_SITES_H
 
-#include "trace/recording.h"
+#include "workload/sites.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@ struct fb_sites_view {
     bool frames;  /* each with all of its frames, instead of the innermost in a line */
 };
 
-/* Prints to stdout; nothing for a recording without sites. Reads the recording, and rewinds it. */
-int fb_sites_print(struct fb_recording *recording, const struct fb_sites_view *view,
-                   struct fb_error *err) FB_MUST_USE;
+/* Prints to stdout; nothing where there are none. */
+void fb_sites_print(const struct fb_recording *recording, const struct fb_site_uses *uses,
+                    const struct fb_sites_view *view);
 
 #endif

@@ -278,8 +278,9 @@ static uint64_t bytes_written(const struct fb_spool *spool)
     return bytes;
 }
 
-/* Whether more was written than the rate allows up to now. */
-static bool is_ahead(struct fb_spool *spool)
+/* Whether more was written than the rate allows up to now; then nothing is read, and the time since
+ * the last poll counts as held back. */
+static bool hold_back(struct fb_spool *spool)
 {
     uint64_t now_ns = fb_clock_now_ns();
     double seconds = (double)(now_ns - spool->opened_ns) / 1e9;
@@ -293,7 +294,7 @@ static bool is_ahead(struct fb_spool *spool)
 
 static int read_images(struct fb_spool *spool, bool *progress, struct fb_error *err)
 {
-    if (is_ahead(spool))
+    if (hold_back(spool))
         return 0;
     for (size_t i = 0; i < spool->image_count; i++)
         if (fb_spool_image_read(spool->images[i], false, progress, err) != 0)

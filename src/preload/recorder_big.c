@@ -114,20 +114,27 @@ void fb_big_own(const void *block)
     fb_big_add(block, 0);
 }
 
+/* The pages that a block has to itself. 0: none. */
+static size_t own_pages(uintptr_t address, size_t size, uintptr_t *begin)
+{
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    uintptr_t end = (address + size) & ~(uintptr_t)(page_bytes - 1);
+    *begin = (address + page_bytes - 1) & ~(uintptr_t)(page_bytes - 1);
+    return end > *begin ? (end - *begin) / page_bytes : 0;
+}
+
 /* What is in a block that was just born is nobody's, and what calloc() zeroed reads as zero again.
- * A lower bound of what is mapped by the page: neighbours' bytes stay. What the kernel refuses
- * (locked pages) stays as it is. */
+ * What the kernel refuses (locked pages) stays as it is. */
 void fb_big_born(void *block, size_t size)
 {
     fb_big_add(block, size);
     if (!fresh_pages)
         return;
     int saved = errno;
-    uintptr_t page_mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
-    uintptr_t begin = ((uintptr_t)block + page_mask) & ~page_mask;
-    uintptr_t end = ((uintptr_t)block + size) & ~page_mask;
-    if (end > begin)
-        (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
+    uintptr_t begin = 0;
+    size_t pages = own_pages((uintptr_t)block, size, &begin);
+    if (pages > 0)
+        (void)madvise((void *)begin, pages * (size_t)sysconf(_SC_PAGESIZE), MADV_DONTNEED);
     errno = saved;
 }
 
@@ -165,13 +172,11 @@ static size_t resident_pages(uintptr_t begin, size_t pages, size_t page_bytes)
  * need a file that the program might close; it takes a page that was swapped out for untouched. */
 static unsigned share_of(uintptr_t address, size_t size)
 {
-    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    uintptr_t begin = (address + page_bytes - 1) & ~(uintptr_t)(page_bytes - 1);
-    uintptr_t end = (address + size) & ~(uintptr_t)(page_bytes - 1);
-    if (end <= begin)
+    uintptr_t begin = 0;
+    size_t pages = own_pages(address, size, &begin);
+    if (pages == 0)
         return FB_SPOOL_SHARES;
-    size_t pages = (end - begin) / page_bytes;
-    size_t resident = resident_pages(begin, pages, page_bytes);
+    size_t resident = resident_pages(begin, pages, (size_t)sysconf(_SC_PAGESIZE));
     return (unsigned)((resident * FB_SPOOL_SHARES + pages - 1) / pages);
 }
 

@@ -151,6 +151,14 @@ struct fb_recording_event {
     uint8_t share; /* sixteenths */
 };
 
+/* What the event adds to the live bytes, modulo 2^64: what it takes away is negative. */
+static inline uint64_t fb_recording_change(const struct fb_recording_event *event)
+{
+    if (event->kind > FB_RECORDING_FREE)
+        return 0;
+    return (event->kind == FB_RECORDING_FREE ? 0 : event->size) - event->old_size;
+}
+
 struct fb_recording; /* opaque */
 
 /* Whether the file begins as a recording does: enough to tell it from a workload. */

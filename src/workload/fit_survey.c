@@ -51,13 +51,6 @@ static void add_cut(struct fb_fit_model *model, uint64_t number,
     model->phases[model->phase_count++] = cut_before(number, event);
 }
 
-static uint64_t change_of(const struct fb_recording_event *event)
-{
-    if (event->kind == FB_RECORDING_EXIT || event->kind == FB_RECORDING_SHARE)
-        return 0;
-    return event->kind == FB_RECORDING_FREE ? -event->old_size : event->size - event->old_size;
-}
-
 static uint64_t magnitude(uint64_t change)
 {
     return (int64_t)change < 0 ? -change : change;
@@ -71,8 +64,8 @@ int fb_fit_measure(struct fb_replica *replica, struct fb_fit_options *options, s
     int more = 0;
     fb_recording_rewind(replica->recording);
     while ((more = fb_recording_next(replica->recording, &event, err)) > 0) {
-        volume += magnitude(change_of(&event));
-        live += change_of(&event);
+        volume += magnitude(fb_recording_change(&event));
+        live += fb_recording_change(&event);
         peak = live > peak ? live : peak;
     }
     options->volume_bytes = volume;
@@ -151,8 +144,8 @@ static int find_cuts(struct survey *survey, struct fb_error *err)
             add_cut(model, number, &event);
             next_part++;
         }
-        live += change_of(&event);
-        moved += magnitude(change_of(&event));
+        live += fb_recording_change(&event);
+        moved += magnitude(fb_recording_change(&event));
         const struct fb_fit_phase behind = cut_before(number + 1, &event);
         for (unsigned i = 0; i < ZIGZAGS; i++)
             zigzag_step(&zigzags[i], live, &behind);
@@ -314,7 +307,7 @@ static int read_objects(struct survey *survey, struct fb_error *err)
         while (survey->phase + 1 < model->phase_count &&
                survey->number >= model->phases[survey->phase + 1].first_event)
             model->phases[++survey->phase].end_live_bytes = live;
-        live += change_of(&event);
+        live += fb_recording_change(&event);
         model->phases[survey->phase].end_live_bytes = live;
         if (event.kind < FB_RECORDING_REALLOC)
             note_birth(survey, &event);

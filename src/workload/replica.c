@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "base/sha256.h"
 #include "base/units.h"
-#include "workload/sites.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -237,16 +236,15 @@ static int survey_events(struct survey *survey, struct fb_map *alive, struct fb_
 /* Those that held most at the peak. */
 static int rank_sites(struct fb_replica *replica, struct fb_error *err)
 {
-    struct fb_site_uses uses;
-    if (fb_site_uses(replica->recording, &uses, err) != 0)
+    const struct fb_site_uses *uses = &replica->sites;
+    if (fb_site_uses(replica->recording, &replica->sites, err) != 0)
         return -1;
-    if (uses.count > 0)
+    if (uses->count > 0)
         replica->site_ranks = fb_alloc(FB_RECORDING_SITES_MAX, sizeof *replica->site_ranks);
     uint8_t rank = 0;
-    for (size_t i = 0; i < uses.count && rank < FB_REPLICA_SITES; i++)
-        if (uses.items[i].site != 0 && uses.items[i].live_bytes > 0)
-            replica->site_ranks[uses.items[i].site] = ++rank;
-    fb_site_uses_deinit(&uses);
+    for (size_t i = 0; i < uses->count && rank < FB_REPLICA_SITES; i++)
+        if (uses->items[i].site != 0 && uses->items[i].live_bytes > 0)
+            replica->site_ranks[uses->items[i].site] = ++rank;
     return 0;
 }
 
@@ -275,6 +273,7 @@ void fb_replica_free(struct fb_replica *replica)
     free(replica->threads);
     free(replica->classes);
     free(replica->site_ranks);
+    fb_site_uses_deinit(&replica->sites);
     free(replica);
 }
 

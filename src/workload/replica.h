@@ -31,6 +31,7 @@
 #include "base/map.h"
 #include "trace/recording.h"
 #include "workload/ledger.h"
+#include "workload/sites.h"
 #include "workload/workload.h"
 
 #define FB_REPLICA_WINDOW 400U
@@ -69,7 +70,8 @@ struct fb_replica {
     uint64_t split_reallocs; /* those done as free and allocate */
     struct fb_trace_class *classes;
     size_t class_count, class_capacity;
-    struct fb_map class_of; /* key of what tells classes apart → index */
+    struct fb_map class_of;    /* key of what tells classes apart → index */
+    struct fb_site_uses sites; /* empty where the recording has none */
     uint8_t *site_ranks; /* by call site: 1 … FB_REPLICA_SITES, 0: has no classes of its own. NULL
                             where the recording has no sites */
 };

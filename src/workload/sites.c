@@ -21,17 +21,6 @@ struct owners {
     size_t capacity;
 };
 
-static bool changes_live(const struct fb_recording_event *event)
-{
-    return event->kind <= FB_RECORDING_FREE;
-}
-
-static uint64_t live_after(uint64_t live, const struct fb_recording_event *event)
-{
-    return event->kind == FB_RECORDING_FREE ? live - event->old_size
-                                            : live + event->size - event->old_size;
-}
-
 static int find_peak(struct fb_recording *recording, struct peak *peak, struct fb_error *err)
 {
     struct fb_recording_event event;
@@ -39,9 +28,7 @@ static int find_peak(struct fb_recording *recording, struct peak *peak, struct f
     int more = 0;
     while ((more = fb_recording_next(recording, &event, err)) > 0) {
         number++;
-        if (!changes_live(&event))
-            continue;
-        live = live_after(live, &event);
+        live += fb_recording_change(&event);
         if (live > peak->bytes)
             *peak = (struct peak){number, live, event.time_ns};
     }
@@ -69,7 +56,7 @@ static void count_event(struct fb_site_use *uses, struct owners *owners,
         use->allocated_bytes += event->size - event->old_size;
     if (!up_to_peak)
         return;
-    use->live_bytes = live_after(use->live_bytes, event);
+    use->live_bytes += fb_recording_change(event);
     use->live_blocks += birth ? 1U : 0U;
     use->live_blocks -= event->kind == FB_RECORDING_FREE ? 1U : 0U;
 }
@@ -83,7 +70,7 @@ static int count(struct fb_recording *recording, const struct peak *peak, struct
     int more = 0;
     while ((more = fb_recording_next(recording, &event, err)) > 0) {
         number++;
-        if (changes_live(&event))
+        if (event.kind <= FB_RECORDING_FREE)
             count_event(uses, &owners, &event, number <= peak->event);
     }
     free(owners.sites);
@@ -108,6 +95,7 @@ static void take_used(struct fb_site_uses *out)
         if (out->items[i].births > 0)
             out->items[used++] = out->items[i];
     out->count = used;
+    out->items = fb_realloc(out->items, used > 0 ? used : 1, sizeof *out->items);
     qsort(out->items, used, sizeof *out->items, by_use);
 }
 

@@ -210,6 +210,21 @@ recorded() { # MODE: as MODE.fbt
     [[ $(stat -c %s many.fbt) -lt 1000000 ]]
 }
 
+@test "--rate holds the program back and loses nothing" {
+    "$FRAGBENCH" record -o free.fbt -- "$RECORDED/recorded" grind >/dev/null 2>free.err
+    refute_contains "$(cat free.err)" "--rate"
+    local size
+    size=$(stat -c %s free.fbt)
+    local begin=$EPOCHREALTIME
+    "$FRAGBENCH" record -o held.fbt --rate $((size / 3)) -- "$RECORDED/recorded" grind >/dev/null 2>held.err
+    local end=$EPOCHREALTIME
+    assert_contains "$(cat held.err)" "nothing was written, to stay below"
+    assert_equal "$("$FRAGBENCH" check held.fbt | grep -E 'operations|bytes allocated')" \
+        "$("$FRAGBENCH" check free.fbt | grep -E 'operations|bytes allocated')"
+    # It cannot be done sooner, but for what is in the buffers when the program ends.
+    [[ $(((${end/./} - ${begin/./}) / 1000)) -ge 1500 ]] || fail "not held back: $begin to $end"
+}
+
 @test "after its time recording stops and the program goes on" {
     mkfifo go
     "$FRAGBENCH" record -o slow.fbt --for 500ms -- \
@@ -246,6 +261,12 @@ recorded() { # MODE: as MODE.fbt
 }
 
 @test "bad command lines and programs say what to do" {
+    run "$FRAGBENCH" record --rate 0 -- true
+    assert_status 2
+    assert_contains "$output" '--rate "0": must be above 0'
+    run "$FRAGBENCH" record --rate 5ms -- true
+    assert_status 2
+    assert_contains "$output" '--rate'
     run "$FRAGBENCH" record
     assert_status 2
     assert_contains "$output" "-- COMMAND"

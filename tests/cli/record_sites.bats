@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# `fragbench record --sites` on a program whose functions are known, and --rate.
+# `fragbench record --sites` on a program whose functions are known.
 bats_require_minimum_version 1.5.0
 load common
 
@@ -145,21 +145,6 @@ PY
         "$("$FRAGBENCH" check plain.fbt | grep -E '^  (objects|operations|bytes) ')"
 }
 
-@test "--rate holds the program back and loses nothing" {
-    "$FRAGBENCH" record -o free.fbt -- "$RECORDED/recorded" grind >/dev/null 2>free.err
-    refute_contains "$(cat free.err)" "--rate"
-    local size
-    size=$(stat -c %s free.fbt)
-    local begin=$EPOCHREALTIME
-    "$FRAGBENCH" record -o held.fbt --rate $((size / 3)) -- "$RECORDED/recorded" grind >/dev/null 2>held.err
-    local end=$EPOCHREALTIME
-    assert_contains "$(cat held.err)" "nothing was written, to stay below"
-    assert_equal "$("$FRAGBENCH" check held.fbt | grep -E 'operations|bytes allocated')" \
-        "$("$FRAGBENCH" check free.fbt | grep -E 'operations|bytes allocated')"
-    # It cannot be done sooner, but for what is in the buffers when the program ends.
-    [[ $(((${end/./} - ${begin/./}) / 1000)) -ge 1500 ]] || fail "not held back: $begin to $end"
-}
-
 @test "bad numbers say what is allowed" {
     run "$FRAGBENCH" record --sites=0 -- true
     assert_status 2
@@ -170,12 +155,6 @@ PY
     run "$FRAGBENCH" record --sites=few -- true
     assert_status 2
     assert_contains "$output" '--sites: "few" is no number'
-    run "$FRAGBENCH" record --rate 0 -- true
-    assert_status 2
-    assert_contains "$output" '--rate "0": must be above 0'
-    run "$FRAGBENCH" record --rate 5ms -- true
-    assert_status 2
-    assert_contains "$output" '--rate'
     run "$FRAGBENCH" check --sites=0 "$BATS_FILE_TMPDIR/sites.fbt"
     assert_status 2
     assert_contains "$output" '--sites "0": must be above 0'

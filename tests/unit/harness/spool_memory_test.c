@@ -1,10 +1,11 @@
 /* What is kept of walks over a recorded process's memory. */
 #include "harness/spool_memory.h"
 
+#include "tape.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -52,31 +53,21 @@ struct walk {
 static struct fb_recording_memory peak_of(const struct walk *walks, size_t count)
 {
     struct fb_spool_memory memory = {0};
-    struct fb_recording_writer *writer = NULL;
-    struct fb_recording *recording = NULL;
-    const struct fb_recording_totals totals = {.reason = FB_RECORDING_LIMIT};
+    struct tape tape = tape_begin();
     struct fb_recording_memories memories;
     struct fb_recording_event event;
     struct fb_error err = {0};
-    int fd = memfd_create("recording", MFD_CLOEXEC);
-    assert_int_equal(fb_recording_writer_open(&writer, fd, &err), 0);
     for (size_t i = 0; i < count; i++) {
         const struct fb_recording_memory now = {.anonymous_bytes = MIB(walks[i].whole_mib),
                                                 .mapped_bytes = MIB(walks[i].mapped_mib)};
-        fb_spool_memory_walked(&memory, &now, walks[i].grew, writer);
+        fb_spool_memory_walked(&memory, &now, walks[i].grew, tape.writer);
     }
-    fb_spool_memory_end(&memory, writer);
-    assert_int_equal(fb_recording_writer_close(writer, &totals, &err), 0);
-    size_t size = (size_t)lseek(fd, 0, SEEK_END);
-    void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    assert_ptr_not_equal(data, MAP_FAILED);
-    assert_int_equal(fb_recording_open_memory(&recording, "a.fbt", data, size, &err), 0);
+    fb_spool_memory_end(&memory, tape.writer);
+    struct fb_recording *recording = tape_read(&tape);
     assert_int_equal(fb_recording_next(recording, &event, &err), 0);
     fb_recording_memories(recording, &memories);
     fb_recording_close(recording);
     fb_spool_memory_deinit(&memory);
-    (void)munmap(data, size);
-    (void)close(fd);
     return memories.peak;
 }
 

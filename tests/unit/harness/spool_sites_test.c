@@ -2,6 +2,7 @@
 #include "harness/spool_sites.h"
 
 #include "harness/symbols.h"
+#include "tape.h"
 
 #include <link.h>
 #include <setjmp.h>
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -99,19 +99,9 @@ static void add_module(struct fb_spool_sites *sites, uint64_t begin, uint64_t en
 
 static struct fb_recording *written(const struct fb_spool_sites *sites)
 {
-    struct fb_recording_writer *writer = NULL;
-    struct fb_recording *recording = NULL;
-    const struct fb_recording_totals totals = {.reason = FB_RECORDING_EXITED};
-    struct fb_error err = {0};
-    char path[64];
-    int fd = memfd_create("recording", MFD_CLOEXEC);
-    assert_int_equal(fb_recording_writer_open(&writer, fd, &err), 0);
-    fb_spool_sites_write(sites, writer);
-    assert_int_equal(fb_recording_writer_close(writer, &totals, &err), 0);
-    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    assert_int_equal(fb_recording_open(&recording, path, &err), 0);
-    assert_int_equal(close(fd), 0);
-    return recording;
+    struct tape tape = tape_begin();
+    fb_spool_sites_write(sites, tape.writer);
+    return tape_read(&tape);
 }
 
 static void frames_are_named_by_the_object_that_was_there(void **state)

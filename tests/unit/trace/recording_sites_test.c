@@ -2,16 +2,16 @@
  * refused. */
 #include "trace/recording_sites.h"
 
+#include "tape.h"
+
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "trace/recording.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -21,42 +21,31 @@ enum { MANY = 20000, DEEP = 40 };
 static const uint32_t of_births[] = {2, 2, 0, 1, 3, 3};
 enum { BIRTHS = sizeof of_births / sizeof of_births[0] };
 
-/* A file of the births, each freed at once, with the frames of so many sites. Returns its fd. */
-static int write_file(const char *const *frames, uint32_t count)
+/* The births, each freed at once, with the frames of so many sites. */
+static struct tape write_births(const char *const *frames, uint32_t count)
 {
-    struct fb_recording_writer *writer = NULL;
-    const struct fb_recording_totals totals = {.reason = FB_RECORDING_EXITED};
-    struct fb_error err = {0};
-    int fd = memfd_create("recording", MFD_CLOEXEC);
-    assert_int_equal(fb_recording_writer_open(&writer, fd, &err), 0);
+    struct tape tape = tape_begin();
     for (int i = 0; i < BIRTHS; i++) {
-        fb_recording_writer_site(writer, of_births[i]);
-        uint64_t object = fb_recording_writer_birth(writer, FB_RECORDING_MALLOC, 100, 0);
-        fb_recording_writer_free(writer, object);
+        fb_recording_writer_site(tape.writer, of_births[i]);
+        uint64_t object = fb_recording_writer_birth(tape.writer, FB_RECORDING_MALLOC, 100, 0);
+        fb_recording_writer_free(tape.writer, object);
     }
     if (count > 0)
-        fb_recording_writer_sites(writer, frames, count);
-    assert_int_equal(fb_recording_writer_close(writer, &totals, &err), 0);
-    return fd;
+        fb_recording_writer_sites(tape.writer, frames, count);
+    return tape;
 }
 
-static struct fb_recording *open_file(int fd)
+static struct fb_recording *recorded(const char *const *frames, uint32_t count)
 {
-    struct fb_recording *recording = NULL;
-    struct fb_error err = {0};
-    char path[64];
-    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (fb_recording_open(&recording, path, &err) != 0)
-        fail_msg("%s", err.text);
-    assert_int_equal(close(fd), 0);
-    return recording;
+    struct tape tape = write_births(frames, count);
+    return tape_read(&tape);
 }
 
 static void births_name_their_sites(void **state)
 {
     (void)state;
     static const char *const frames[] = {"one, a.c:1", "two, a.c:2\nmain, a.c:9", ""};
-    struct fb_recording *recording = open_file(write_file(frames, 3));
+    struct fb_recording *recording = recorded(frames, 3);
     struct fb_recording_totals totals;
     struct fb_recording_event event;
     struct fb_error err = {0};
@@ -87,7 +76,7 @@ static void frames_come_back(void **state)
     cut[FB_RECORDING_FRAME_MAX - 1] = '\0';
     const char *const frames[] = {"one, a.c:1", "two, a.c:2\nmain, a.c:9\n", "", longer,
                                   "tab\there\x7f"};
-    struct fb_recording *recording = open_file(write_file(frames, 5));
+    struct fb_recording *recording = recorded(frames, 5);
     assert_int_equal(fb_recording_site_count(recording), 5);
     assert_string_equal(fb_recording_site(recording, 1), "one, a.c:1");
     assert_string_equal(fb_recording_site(recording, 2), "two, a.c:2\nmain, a.c:9");
@@ -102,7 +91,7 @@ static void frames_come_back(void **state)
 static void a_recording_without_frames_has_none(void **state)
 {
     (void)state;
-    struct fb_recording *recording = open_file(write_file(NULL, 0));
+    struct fb_recording *recording = recorded(NULL, 0);
     assert_int_equal(fb_recording_site_count(recording), 0);
     assert_string_equal(fb_recording_site(recording, 2), "");
     fb_recording_close(recording);
@@ -121,7 +110,7 @@ static void every_one_of_many_sites_comes_back(void **state)
         frames[i] = fb_strdup(text.text);
         fb_buf_deinit(&text);
     }
-    struct fb_recording *recording = open_file(write_file((const char *const *)frames, MANY));
+    struct fb_recording *recording = recorded((const char *const *)frames, MANY);
     assert_int_equal(fb_recording_site_count(recording), MANY);
     for (uint32_t i = 0; i < MANY; i++) {
         assert_string_equal(fb_recording_site(recording, i + 1), frames[i]);
@@ -169,12 +158,13 @@ static void a_damaged_file_and_an_older_version_are_refused(void **state)
 {
     (void)state;
     static const char *const frames[] = {"one, a.c:1", "two, a.c:2\nmain, a.c:9", ""};
-    int fd = write_file(frames, 3);
-    size_t size = (size_t)lseek(fd, 0, SEEK_END);
+    struct tape tape = write_births(frames, 3);
+    tape_end(&tape);
+    size_t size = (size_t)lseek(tape.fd, 0, SEEK_END);
     unsigned char *data = fb_alloc(size, 1);
     struct fb_recording *recording = NULL;
-    assert_int_equal(pread(fd, data, size, 0), (ssize_t)size);
-    assert_int_equal(close(fd), 0);
+    assert_int_equal(pread(tape.fd, data, size, 0), (ssize_t)size);
+    assert_int_equal(close(tape.fd), 0);
     for (size_t at = 0; at < size; at++) {
         struct fb_error err = {0};
         data[at] ^= 0x10U;

@@ -1,13 +1,12 @@
 /* What call sites held at a recording's peak, to the byte. */
 #include "workload/sites.h"
 
+#include "tape.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -41,21 +40,11 @@ static void write_events(struct fb_recording_writer *writer)
 
 static struct fb_recording *recorded(const char *const *frames, uint32_t count)
 {
-    struct fb_recording_writer *writer = NULL;
-    struct fb_recording *recording = NULL;
-    const struct fb_recording_totals totals = {.reason = FB_RECORDING_EXITED};
-    struct fb_error err = {0};
-    char path[64];
-    int fd = memfd_create("recording", MFD_CLOEXEC);
-    assert_int_equal(fb_recording_writer_open(&writer, fd, &err), 0);
-    write_events(writer);
+    struct tape tape = tape_begin();
+    write_events(tape.writer);
     if (count > 0)
-        fb_recording_writer_sites(writer, frames, count);
-    assert_int_equal(fb_recording_writer_close(writer, &totals, &err), 0);
-    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    assert_int_equal(fb_recording_open(&recording, path, &err), 0);
-    assert_int_equal(close(fd), 0);
-    return recording;
+        fb_recording_writer_sites(tape.writer, frames, count);
+    return tape_read(&tape);
 }
 
 static void sites_are_ordered_by_what_they_held_at_the_peak(void **state)
