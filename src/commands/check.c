@@ -54,7 +54,8 @@ static void set_sites(struct argp_state *state, const char *text, struct fb_site
         argp_error(state, "--sites: %s", err.text);
     if (count == 0)
         argp_error(state, "--sites \"%s\": must be above 0", text);
-    *sites = (struct fb_sites_view){(size_t)count, true};
+    sites->count = (size_t)count;
+    sites->frames = true;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -190,8 +191,9 @@ static void print_phases(const struct fb_plan_unit *unit)
 static void print_sites(const struct fb_workload *workload, const struct fb_sites_view *view)
 {
     const struct fb_replica *replica = workload->replica;
+    const struct fb_sites_view own = {workload->file, view->count, view->frames};
     if (replica != NULL && replica->sites.count > 0)
-        fb_sites_print(replica->recording, &replica->sites, view);
+        fb_sites_print(replica->recording, &replica->sites, &own);
     else if (view->frames)
         fb_message_note("%s has no call sites; `fragbench record --sites` records them",
                         workload->file);
@@ -254,7 +256,7 @@ int cmd_check(int argc, char **argv)
                "A WORKLOAD is a YAML file, or a name of `fragbench list workloads`.",
         .help_filter = fb_exit_help_filter,
     };
-    struct check_options options = {.scale = 1, .sites = {FB_SITES_SHOWN, false}};
+    struct check_options options = {.scale = 1, .sites.count = FB_SITES_SHOWN};
     struct fb_error err = {0};
     (void)argp_parse(&argp, argc, argv, 0, NULL, &options);
     if (check(&options, &err) != 0)

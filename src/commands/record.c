@@ -275,9 +275,10 @@ static int describe(const struct session *session, struct fb_error *err)
 /* Of the recording that has the name asked for. */
 static int show_sites(const struct session *session, struct fb_error *err)
 {
-    const struct fb_sites_view view = {FB_SITES_SHOWN, false};
+    const char *file = session->spool.images[0]->path;
+    const struct fb_sites_view view = {.file = file, .count = FB_SITES_SHOWN};
     struct fb_recording *recording = NULL;
-    if (fb_recording_open(&recording, session->spool.images[0]->path, err) != 0)
+    if (fb_recording_open(&recording, file, err) != 0)
         return -1;
     struct fb_site_uses uses;
     int status = fb_site_uses(recording, &uses, err);

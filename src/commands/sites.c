@@ -1,6 +1,7 @@
 #include "commands/sites.h"
 
 #include "base/buf.h"
+#include "base/shell.h"
 #include "base/units.h"
 #include "commands/columns.h"
 
@@ -83,6 +84,16 @@ static void print_lines(const struct fb_recording *recording, const struct fb_si
     fb_columns_deinit(&columns);
 }
 
+static void print_next(const char *file)
+{
+    struct fb_buf command;
+    fb_buf_init(&command, TEXT_CAP_BYTES);
+    fb_buf_adds(&command, "fragbench check --sites ");
+    fb_shell_add(&command, file);
+    (void)printf("  With all their frames: %s\n", command.text);
+    fb_buf_deinit(&command);
+}
+
 static void print_frames(const struct fb_recording *recording, const struct fb_site_uses *uses,
                          size_t count)
 {
@@ -112,8 +123,10 @@ void fb_sites_print(const struct fb_recording *recording, const struct fb_site_u
                  fb_units_count(uses->count, sites, sizeof sites),
                  fb_units_bytes(uses->peak_bytes, peak, sizeof peak),
                  fb_units_time(uses->peak_ns, at, sizeof at));
-    if (view->frames)
+    if (view->frames) {
         print_frames(recording, uses, count);
-    else
-        print_lines(recording, uses, count);
+        return;
+    }
+    print_lines(recording, uses, count);
+    print_next(view->file);
 }

@@ -10,8 +10,9 @@
 #define FB_SITES_SHOWN 10U
 
 struct fb_sites_view {
-    size_t count; /* sites shown, at most */
-    bool frames;  /* each with all of its frames, instead of the innermost in a line */
+    const char *file; /* the recording's, for the command that shows more */
+    size_t count;     /* sites shown, at most */
+    bool frames;      /* each with all of its frames, instead of the innermost in a line */
 };
 
 /* Prints to stdout; nothing where there are none. */

@@ -26,6 +26,9 @@ line_of() { # FUNCTION FILE
     at=$(grep -n 'kept\[i\] = malloc(4 << 20)' "$source" | cut -d: -f1)
     assert_contains "$(line_of load_weights "$out")" "load_weights, recorded.c:$at < sites < main"
     assert_contains "$(cat "$BATS_FILE_TMPDIR/record.out")" "load_weights, recorded.c:$at < sites < main"
+    # What it says to do next shows that.
+    assert_equal "$(tail -n 1 "$BATS_FILE_TMPDIR/record.out")" \
+        "  With all their frames: fragbench check --sites sites.fbt"
     # Ordered by what they held.
     assert_equal "$(grep -oE '(load_weights|serve), recorded' "$out" | tr '\n' ' ')" \
         "load_weights, recorded serve, recorded "
