@@ -13,8 +13,6 @@
 #define MODULES_MAX 65536U
 #define NAMES_FIRST 256U
 
-_Static_assert(FB_SPOOL_SITES_MAX == FB_RECORDING_SITES_MAX, "what is recorded can be written");
-
 struct fb_spool_module {
     uint64_t begin, end, bias;
     char *path;

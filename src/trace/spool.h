@@ -46,7 +46,7 @@
 /* Room that a thread has before it makes a call: time, site, and a realloc's two records. */
 #define FB_SPOOL_RESERVE_WORDS 14U
 #define FB_SPOOL_FRAMES_MAX 64U
-#define FB_SPOOL_SITES_MAX (UINT32_C(1) << 17) /* numbers are below it */
+#define FB_SPOOL_SITES_MAX (UINT32_C(1) << 17) /* numbers are below it, as in a recording */
 #define FB_SPOOL_PATH_WORDS_MAX 128U
 
 /* Of blocks of at least this size the share of resident pages is noted. */
